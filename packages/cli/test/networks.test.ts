@@ -33,8 +33,8 @@ it('the balance has each network with money, and its treasuries; that of one net
   const headers = await payOn(t.onOther(), wallet, await h.request('POST', path, { key, body }));
   expect((await h.request('POST', path, { key, body, headers })).status).toBe(200);
   const after = await balance();
-  expect(after).toMatch(/^eip155:84532 +0\.00 +0\.00 +0\.00 /m);
-  expect(after).toMatch(/^eip155:421614 +0\.70 +0\.00 +0\.00 /m);
+  expect(after).toMatch(/^eip155:84532 +USDC +0\.00 +0\.00 +0\.00$/m);
+  expect(after).toMatch(/^eip155:421614 +USDC +0\.70 +0\.00 +0\.00$/m);
   expect(after).toMatch(new RegExp(`^${treasuryId} +the account +0\\.00`, 'm'));
   expect(after).toContain(`${treasuryId}@${t.onOther().chain.ledgerAsset}`);
 });

@@ -70,10 +70,10 @@ const assetTable = ({ byAsset }: Balance, columns: number | null): string =>
     byAsset,
     [
       { title: 'NETWORK', value: (each) => each.network },
+      { title: 'TOKEN', value: (each) => each.symbol },
       { title: 'AVAILABLE', value: (each) => each.available, alignsRight: true },
       { title: 'HELD', value: (each) => each.held, alignsRight: true },
       { title: 'PENDING', value: (each) => each.pending, alignsRight: true },
-      { title: 'ASSET', value: (each) => each.asset, isFlexible: true },
     ],
     columns,
   );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AgentRegistrationFile } from '../agents/registration.ts';
 import { endpoint } from '../endpoint.ts';
 import { queryInteger } from '../page.ts';
-import { AssetId, NetworkId } from '../payments/networks.ts';
+import { AssetName } from '../payments/networks.ts';
 import { Id, Timestamp, WalletAddress } from '../scalars.ts';
 
 const Node = z.object({
@@ -69,7 +69,7 @@ export const networkEndpoints = {
       agents: z.object({ local: z.int().min(0), remote: z.int().min(0) }),
       nodes: z.array(Node),
       byAsset: z
-        .array(z.object({ asset: AssetId, network: NetworkId, gates: z.array(Gate) }))
+        .array(AssetName.extend({ gates: z.array(Gate) }))
         .describe(
           'Chain data that payments in each asset wait for, the default one first. `index.gates` has those of the default network.',
         ),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { queryInteger } from '../page.ts';
 import { ChannelId } from '../payments/channels.ts';
-import { AssetId, NetworkId, networkQuery } from '../payments/networks.ts';
+import { AssetName, networkQuery } from '../payments/networks.ts';
 import { Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
 
 export const claimReasons = ['threshold', 'age', 'payout', 'stop', 'withdrawal', 'refund'] as const;
@@ -32,7 +32,7 @@ export const OperatorChannels = ChannelTotals.extend({
     .array(OwingChannel)
     .describe('Channels that owe something or are in withdrawal, at most 50: withdrawals first, then by the sum.'),
   byAsset: z
-    .array(ChannelTotals.extend({ asset: AssetId, network: NetworkId }))
+    .array(AssetName.extend(ChannelTotals.shape))
     .describe(
       'The totals of each asset, the default one first, also of networks that are away or removed. Everything above is of the default network, or of that of the query.',
     ),

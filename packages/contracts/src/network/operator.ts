@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { AssetId, NetworkId, networkStates } from '../payments/networks.ts';
+import { AssetName, networkStates } from '../payments/networks.ts';
 import { AssetReserves, Reserves } from '../payments/reserves.ts';
 import { Id, Timestamp, Usdc, WalletAddress } from '../scalars.ts';
 import { ChainIndex, Gate } from './network.ts';
@@ -24,9 +24,7 @@ const halted = z
     "The token's words for moving nothing from or to the node's wallet (paused, blacklisted); null: payments settle.",
   );
 
-const AssetStatus = z.object({
-  asset: AssetId,
-  network: NetworkId,
+const AssetStatus = AssetName.extend({
   state: z.enum(networkStates).describe('State as of GET /payments/networks.'),
   halted,
   reserves: AssetReserves,
@@ -90,7 +88,7 @@ export const OperatorTotals = z.object({
   volume: z.object({ total: Usdc, days30: Usdc }).describe('Cost of those calls.'),
   fees: Usdc.describe('Fees that the node has earned in the default asset and not withdrawn yet.'),
   feesByAsset: z
-    .array(z.object({ asset: AssetId, network: NetworkId, fees: Usdc }))
+    .array(AssetName.extend({ fees: Usdc }))
     .describe('Fees in each asset of the books, the default one first.'),
 });
 export type OperatorTotals = z.infer<typeof OperatorTotals>;

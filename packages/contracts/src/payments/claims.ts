@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WalletSignature } from '../agents/identity.ts';
 import { endpoint } from '../endpoint.ts';
 import { Id, Timestamp, TreasuryId, Usdc, WalletAddress } from '../scalars.ts';
-import { AssetId, NetworkId } from './networks.ts';
+import { AssetName } from './networks.ts';
 
 /** The two bodies of POST /payments/claims: a wallet, then its signature under the challenge. */
 export const ClaimRequest = z.union([
@@ -12,7 +12,7 @@ export const ClaimRequest = z.union([
 export type ClaimRequest = z.output<typeof ClaimRequest>;
 
 const byAsset = z
-  .array(z.object({ asset: AssetId, network: NetworkId, amount: Usdc }))
+  .array(AssetName.extend({ amount: Usdc }))
   .describe('The amount in each asset in which there is one; `amount` is that of the default network.');
 
 const ClaimChallenge = z.object({

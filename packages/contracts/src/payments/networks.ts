@@ -6,6 +6,14 @@ export const NetworkId = z.string().meta({ examples: ['eip155:8453'] });
 /** CAIP-19 id of a token. */
 export const AssetId = z.string().meta({ examples: ['eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'] });
 
+/** Names of an asset: its id, its network, and the symbol of its token. */
+export const AssetName = z.object({
+  asset: AssetId,
+  network: NetworkId,
+  symbol: z.string().meta({ examples: ['USDC'] }),
+});
+export type AssetName = z.infer<typeof AssetName>;
+
 /** Chooses a network in a query. */
 export const networkQuery = z
   .string()

@@ -4,7 +4,7 @@ import { nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
 import { cursorOrOffsetQuery, dayQuery } from '../page.ts';
 import { Id, Timestamp, TransactionHash, TreasuryId, Usdc, UsdcInput, WalletAddress } from '../scalars.ts';
-import { AssetId, NetworkId } from './networks.ts';
+import { AssetId, AssetName } from './networks.ts';
 
 const currency = z.literal('USDC');
 const network = z.string().meta({ examples: ['base'] });
@@ -49,9 +49,7 @@ const Spendable = z.object({
   callsLeft: z.int().min(0).describe('Calls left in this hour by the plan, of all keys of the account.'),
 });
 
-const AssetBalance = z.object({
-  asset: AssetId,
-  network: NetworkId,
+const AssetBalance = AssetName.extend({
   available: Usdc,
   held: Usdc,
   pending: Usdc,
@@ -65,7 +63,7 @@ const Balance = z.object({
   network,
   treasuries: z.array(TreasuryBalance),
   otherTreasuries: z
-    .array(TreasuryBalance.extend({ asset: AssetId, network: NetworkId }))
+    .array(TreasuryBalance.extend(AssetName.shape))
     .describe('Those in other assets than the default one.'),
   byAsset: z
     .array(AssetBalance)

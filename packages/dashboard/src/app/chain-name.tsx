@@ -1,13 +1,19 @@
+import type { AssetName } from '@agent-network/contracts/payments/networks';
 import { nameOfNetwork, networkName } from './network-name.ts';
 import { useSessionInfo } from './session.ts';
 
 /** The name of the chain that this node works on. */
 export const ChainName = () => networkName(useSessionInfo());
 
-/** Returns the names of networks by their CAIP-2 ids. */
-export function useNetworkName(): (caip2: string) => string {
+type Asset = Pick<AssetName, 'network' | 'symbol'>;
+
+/** Returns the names of assets: that of the network, with the symbol of a token that is not USDC. */
+export function useAssetName(): (asset: Asset) => string {
   const chain = useSessionInfo();
-  return (caip2) => nameOfNetwork(caip2, chain);
+  return ({ network, symbol }) => {
+    const name = nameOfNetwork(network, chain);
+    return symbol === 'USDC' ? name : `${name}, ${symbol}`;
+  };
 }
 
-export const NetworkName = ({ id }: { id: string }) => useNetworkName()(id);
+export const AssetLabel = ({ of }: { of: Asset }) => useAssetName()(of);

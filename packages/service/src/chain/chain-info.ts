@@ -1,4 +1,5 @@
-import { payableChain } from '@agent-network/chain/addresses';
+import { payableChain, symbolOf } from '@agent-network/chain/addresses';
+import type { AssetName } from '@agent-network/contracts/payments/networks';
 
 /** The chain that this node is paid on, as read at start. */
 export interface ChainInfo {
@@ -67,8 +68,11 @@ export const assetNameOf = (asset: AssetKey & Pick<ChainInfo, 'caip2'>): string 
 /** CAIP-19 id of a network's token. */
 export const assetIdOf = ({ caip2, token }: Pick<ChainInfo, 'caip2' | 'token'>): string => `${caip2}/erc20:${token}`;
 
-/** The CAIP-2 id of the network of an asset. */
-export const networkOfAsset = (asset: string): string => asset.split('/', 1)[0] ?? '';
+/** The names of an asset by its CAIP-19 id. */
+export function nameAsset(asset: string): AssetName {
+  const [network = '', token = ''] = asset.split('/erc20:', 2);
+  return { asset, network, symbol: symbolOf(Number(network.split(':')[1]), token) };
+}
 
 /** Names of the network of an asset, which may have been removed from the node; null: the default network, given by `chain`. */
 export function networkNamesOf(chain: ChainInfo, ledgerAsset: string | null): Pick<ChainInfo, 'caip2' | 'name'> {

@@ -3,7 +3,7 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import { countAgents } from '../agents/search/list-remote-agents.ts';
 import type { HasListing, HasNodeLabel } from '../agents/search/listing.ts';
 import { readGates } from '../chain/blocks/gates.ts';
-import { assetIdOf, type NodeIdentity } from '../chain/chain-info.ts';
+import { assetIdOf, type NodeIdentity, nameAsset } from '../chain/chain-info.ts';
 import { type HasNetworks, onEach } from '../chain/networks.ts';
 import { NODE_VERSION } from '../lib/process/node-version.ts';
 import { readChainIndex } from '../registry/read/read-chain-index.ts';
@@ -39,7 +39,7 @@ export async function readNetwork(ctx: ReadContext): Promise<DataOf<Api['getNetw
     })),
     byAsset: await Promise.all(
       onEach(ctx).map(async (each) => ({
-        ...{ asset: assetIdOf(each.chain), network: each.chain.caip2 },
+        ...nameAsset(assetIdOf(each.chain)),
         gates: await readGates(each, each.chain),
       })),
     ),

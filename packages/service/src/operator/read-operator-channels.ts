@@ -2,7 +2,7 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorChannels } from '@agent-network/contracts/network/operator-channels';
-import type { HasChain } from '../chain/chain-info.ts';
+import { type HasChain, nameAsset } from '../chain/chain-info.ts';
 import { assetAsked, type HasNetworks, type KnownAsset, knownAssets } from '../chain/networks.ts';
 import type { HasClock } from '../lib/clock.ts';
 import { invariant } from '../lib/invariant.ts';
@@ -38,7 +38,7 @@ export async function readOperatorChannels(
     asOf: ctx.clock.now().toISOString(),
     ...own.totals,
     owing: owing.map(toOwing),
-    byAsset: all.map(({ asset, caip2: network, totals }) => ({ asset, network, ...totals })),
+    byAsset: all.map(({ asset, totals }) => ({ ...nameAsset(asset), ...totals })),
   };
 }
 

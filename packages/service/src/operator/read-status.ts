@@ -2,7 +2,7 @@ import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import type { PaymentNetwork } from '@agent-network/contracts/payments/networks';
 import type { AssetReserves, Reserves } from '@agent-network/contracts/payments/reserves';
 import { readGates } from '../chain/blocks/gates.ts';
-import { assetIdOf } from '../chain/chain-info.ts';
+import { assetIdOf, nameAsset } from '../chain/chain-info.ts';
 import type { GasLevel, SigningKeys } from '../chain/gas-watch.ts';
 import { onEach } from '../chain/networks.ts';
 import { within } from '../lib/concurrency/within.ts';
@@ -92,12 +92,13 @@ async function readAsset(
   reserves: AssetReserves,
   networks: readonly PaymentNetwork[],
 ): Promise<AssetStatus> {
-  const { asset, network } = reserves;
+  const { asset } = reserves;
+  const name = nameAsset(asset);
   const state = networks.flatMap(({ tokens }) => tokens).find((token) => token.asset === asset)?.state ?? 'away';
   const on = onEach(ctx).find(({ chain }) => assetIdOf(chain) === asset);
-  if (!on) return { asset, network, state, halted: null, reserves, signers: [], gates: [] };
+  if (!on) return { ...name, state, halted: null, reserves, signers: [], gates: [] };
   const [signers, gates] = await Promise.all([readSenders(on, ASKED_FOR_MS), readGates(on, on.chain)]);
-  return { asset, network, state, halted: on.settlementHalt.reason(), reserves, signers, gates };
+  return { ...name, state, halted: on.settlementHalt.reason(), reserves, signers, gates };
 }
 
 type Signer = OperatorStatus['signers'][number];

@@ -1,6 +1,6 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorTotals } from '@agent-network/contracts/network/operator';
-import { networkOfAsset } from '../chain/chain-info.ts';
+import { nameAsset } from '../chain/chain-info.ts';
 import { cachedFlight } from '../lib/concurrency/single-flight.ts';
 import { DAY_MS } from '../lib/duration.ts';
 import type { Records } from '../store/database.ts';
@@ -31,6 +31,6 @@ async function readTotals({ db, clock }: Records): Promise<OperatorTotals> {
     calls: { total: row.calls, days30: row.calls30 },
     volume: { total: formatUsdc(row.spentMicro), days30: formatUsdc(row.spentMicro30) },
     fees: formatUsdc(row.feesMicro),
-    feesByAsset: fees.map(({ asset, micro }) => ({ asset, network: networkOfAsset(asset), fees: formatUsdc(micro) })),
+    feesByAsset: fees.map(({ asset, micro }) => ({ ...nameAsset(asset), fees: formatUsdc(micro) })),
   };
 }

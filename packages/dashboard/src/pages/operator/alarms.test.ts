@@ -49,7 +49,7 @@ const well: OperatorStatus = {
   },
   signers: [{ address: '0x2', role: 'sender', gasWei: '1', isLow: false, openTransactions: 0 }],
   byAsset: ['eip155:8453', 'eip155:42161'].map((network) => ({
-    ...{ asset: `${network}/erc20:0x4`, network, state: 'open', halted: null, signers: [], gates: [] },
+    ...{ asset: `${network}/erc20:0x4`, network, symbol: 'USDC', state: 'open', halted: null, signers: [], gates: [] },
     reserves: {
       ...{ asset: `${network}/erc20:0x4`, network, wallet: '0x1', onChain: '1', owed: '1', outgoing: '0', escrow: '0' },
       ...{ difference: '0', status: 'balanced' },
@@ -70,7 +70,7 @@ const well: OperatorStatus = {
 
 const [base, arbitrum] = well.byAsset as [OperatorStatus['byAsset'][number], OperatorStatus['byAsset'][number]];
 const other = (change: Partial<typeof arbitrum>) => ({ byAsset: [base, { ...arbitrum, ...change }] });
-const nameOf = (caip2: string) => nameOfNetwork(caip2, { chainId: 8453, isLocalChain: false });
+const nameOf = ({ network }: { network: string }) => nameOfNetwork(network, { chainId: 8453, isLocalChain: false });
 const [process] = well.processes as [OperatorStatus['processes'][number]];
 const texts = (change: Partial<OperatorStatus>) => alarmsOf({ ...well, ...change }, nameOf).map(({ text }) => text);
 

@@ -6,8 +6,8 @@ export interface Alarm {
   readonly text: string;
 }
 
-/** Returns the name of a network by its CAIP-2 id. */
-type NameOf = (caip2: string) => string;
+/** Returns the name of an asset, which is that of its network for USDC. */
+type NameOf = (asset: OperatorStatus['byAsset'][number]) => string;
 
 /** Seconds without a heartbeat after which a process counts as silent; it sends one every 2 seconds. */
 const SILENT_S = 10;
@@ -71,8 +71,9 @@ function chainAlarms({ signers, index }: OperatorStatus): Alarm[] {
 
 /** Alarms about the networks beside the default one. */
 function networkAlarms({ byAsset }: OperatorStatus, nameOf: NameOf): Alarm[] {
-  return byAsset.slice(1).flatMap(({ network, state, reserves, signers, gates, halted }) => {
-    const name = nameOf(network);
+  return byAsset.slice(1).flatMap((asset) => {
+    const { state, reserves, signers, gates, halted } = asset;
+    const name = nameOf(asset);
     const low = signers.filter(({ isLow }) => isLow);
     return [
       ...(state === 'away' ? [bad(`The chain of ${name} is unreachable.`)] : []),

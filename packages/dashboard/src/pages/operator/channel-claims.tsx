@@ -2,7 +2,7 @@ import type { OperatorChannels, OperatorClaim } from '@agent-network/contracts/n
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { ChainLink } from '../../app/chain-link.tsx';
-import { useNetworkName } from '../../app/chain-name.tsx';
+import { useAssetName } from '../../app/chain-name.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Field } from '../../ui/controls/field.tsx';
@@ -19,14 +19,16 @@ import { ExactTime, TimeAgo } from '../../ui/values/time-ago.tsx';
 import { kindText } from './figures.ts';
 
 type Owing = OperatorChannels['owing'][number];
+/** The asset that is shown; undefined: the default one. */
+type Shown = OperatorChannels['byAsset'][number] | undefined;
 
-const owingColumns = (network: string | undefined): readonly Column<Owing>[] => [
+const owingColumns = (of: Shown): readonly Column<Owing>[] => [
   { header: 'Channel', cell: ({ channelId }) => <Copyable label="channel id" text={channelId} short /> },
   {
     header: 'Payer',
-    cell: ({ payer }) => <ChainLink kind="address" id={payer} label="paying wallet" network={network} />,
+    cell: ({ payer }) => <ChainLink kind="address" id={payer} label="paying wallet" network={of?.network} />,
   },
-  { header: 'Unclaimed', align: 'right', cell: ({ unclaimed }) => <Money amount={unclaimed} /> },
+  { header: 'Unclaimed', align: 'right', cell: ({ unclaimed }) => <Money amount={unclaimed} unit={of?.symbol} /> },
   { header: 'Oldest', align: 'right', cell: ({ oldestUnclaimedAt: at }) => <TimeAgo at={at} /> },
   {
     header: 'Payer can withdraw from',
@@ -58,11 +60,12 @@ const LOOK_MS = 5000;
 
 /** Payment channels of all payers, and the transactions that claim from them. */
 export function ChannelClaims() {
-  const nameOf = useNetworkName();
+  const nameOf = useAssetName();
   const [asset, setAsset] = useState('');
   const query = asset ? { network: asset } : {};
   const options = { keepsPrevious: true, refetchIntervalMs: LOOK_MS };
   const { data, error, refetch } = useApi('getOperatorChannels', { query }, options);
+  const shown = data?.byAsset.find((each) => each.asset === asset);
   return (
     <section aria-label="Payment channels" className="space-y-5">
       <h2 className="text-base font-semibold">Payment channels</h2>
@@ -72,11 +75,11 @@ export function ChannelClaims() {
         </Field>
       )}
       {error && <ErrorNote title="Could not load the channels" error={error} onRetry={() => void refetch()} />}
-      {data && <Totals channels={data} />}
+      {data && <Totals channels={data} unit={shown?.symbol} />}
       <Card title="Unclaimed charges" isFlush>
         <DataTable
           label="Channels with unclaimed charges"
-          columns={owingColumns(networkOf(asset))}
+          columns={owingColumns(shown)}
           rows={data?.owing}
           rowId={({ channelId }) => channelId}
           empty={<EmptyState title="No channel has unclaimed charges and no payer is withdrawing" />}
@@ -90,16 +93,16 @@ export function ChannelClaims() {
 const networkOf = (asset: string): string | undefined => asset.split('/')[0] || undefined;
 
 /** Each asset with what its channels owe, so that nothing is overlooked on a network that is not shown. */
-const networkOptions = ({ byAsset }: OperatorChannels, nameOf: (caip2: string) => string) =>
-  byAsset.map(({ asset, network, unclaimed }, index) => ({
+const networkOptions = ({ byAsset }: OperatorChannels, nameOf: ReturnType<typeof useAssetName>) =>
+  byAsset.map(({ asset, unclaimed, ...names }, index) => ({
     value: index === 0 ? '' : asset,
-    label: `${nameOf(network)}: ${unclaimed} USDC unclaimed`,
+    label: `${nameOf(names)}: ${unclaimed} ${names.symbol} unclaimed`,
   }));
 
-const Totals = ({ channels }: { channels: OperatorChannels }) => (
+const Totals = ({ channels, unit }: { channels: OperatorChannels; unit: string | undefined }) => (
   <Stats>
     <Stat label="Open channels" value={groupDigits(channels.open)} />
-    <Stat label="Unclaimed" value={<Money amount={channels.unclaimed} />} />
+    <Stat label="Unclaimed" value={<Money amount={channels.unclaimed} unit={unit} />} />
     <Stat label="Oldest unclaimed" value={<TimeAgo at={channels.oldestUnclaimedAt} />} />
     <Stat
       label="Withdrawing"
@@ -110,7 +113,7 @@ const Totals = ({ channels }: { channels: OperatorChannels }) => (
         label="Lost"
         value={
           <span className="text-bad">
-            <Money amount={channels.lost} />
+            <Money amount={channels.lost} unit={unit} />
           </span>
         }
       />

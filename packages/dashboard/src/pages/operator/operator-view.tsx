@@ -1,6 +1,6 @@
 import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import { useApi } from '../../app/api-query.ts';
-import { NetworkName, useNetworkName } from '../../app/chain-name.tsx';
+import { AssetLabel, useAssetName } from '../../app/chain-name.tsx';
 import { useSession } from '../../app/session.ts';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
@@ -44,7 +44,10 @@ const Gas = ({ gasWei, isLow, network }: Signer) =>
     </span>
   );
 
-const networkColumn: Column<Signer> = { header: 'Network', cell: ({ network }) => <NetworkName id={network} /> };
+const networkColumn: Column<Signer> = {
+  header: 'Network',
+  cell: ({ network }) => <AssetLabel of={{ network, symbol: 'USDC' }} />,
+};
 
 const signerColumns: readonly Column<Signer>[] = [
   { header: 'Key', cell: ({ role }) => <span className="font-medium">{role}</span> },
@@ -53,11 +56,15 @@ const signerColumns: readonly Column<Signer>[] = [
   { header: 'Open transactions', align: 'right', cell: ({ openTransactions }) => openTransactions },
 ];
 
-/** The keys of the default network, then those of the others. */
-const signersOf = ({ signers, byAsset: [own, ...others] }: OperatorStatus): Signer[] => [
-  ...signers.map((signer) => ({ ...signer, network: own?.network ?? '' })),
-  ...others.flatMap((each) => each.signers.map((signer) => ({ ...signer, network: each.network }))),
-];
+/** The keys of the default network, then those of the others. Tokens of a network have the same. */
+const signersOf = ({ signers, byAsset: [own, ...others] }: OperatorStatus): Signer[] => {
+  const elsewhere = new Map(others.map((each) => [each.network, each.signers]));
+  elsewhere.delete(own?.network ?? '');
+  return [
+    ...signers.map((signer) => ({ ...signer, network: own?.network ?? '' })),
+    ...[...elsewhere].flatMap(([network, each]) => each.map((signer) => ({ ...signer, network }))),
+  ];
+};
 
 type Queue = OperatorStatus['queues'][number];
 
@@ -189,7 +196,11 @@ const StatusCards = ({ status }: { status: OperatorStatus }) => (
     <Card title="Gas by signer key" isFlush>
       <DataTable
         label="Signer keys"
-        columns={status.byAsset.length > 1 ? [networkColumn, ...signerColumns] : signerColumns}
+        columns={
+          new Set(status.byAsset.map(({ network }) => network)).size > 1
+            ? [networkColumn, ...signerColumns]
+            : signerColumns
+        }
         rows={signersOf(status)}
         rowId={({ address, role, network }) => `${network} ${role} ${address}`}
         empty={<EmptyState title="No signer keys" />}
@@ -199,7 +210,7 @@ const StatusCards = ({ status }: { status: OperatorStatus }) => (
 );
 
 function Alarms({ status }: { status: OperatorStatus }) {
-  const alarms = alarmsOf(status, useNetworkName());
+  const alarms = alarmsOf(status, useAssetName());
   if (alarms.length === 0) return <Note tone="good">Nothing needs attention.</Note>;
   return (
     <ul aria-label="Alarms" className="space-y-2">
@@ -227,12 +238,12 @@ const Settlements = ({ settlements: { inFlight, unknown, lost, oldestS } }: Pick
 const TOTALS_LOOK_MS = 60_000;
 /** Accounts, agents, calls, volume and fees of the whole node. */
 function Totals() {
-  const nameOf = useNetworkName();
+  const nameOf = useAssetName();
   const { data, error, refetch } = useApi('getOperatorTotals', {}, { refetchIntervalMs: TOTALS_LOOK_MS });
   if (!data) return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : null;
   const { volume, fees, feesByAsset, calls, accounts, agents } = data;
   const others = feesByAsset.slice(1).filter((each) => Number(each.fees) > 0);
-  const elsewhere = others.map((each) => `${groupDigits(each.fees)} on ${nameOf(each.network)}`);
+  const elsewhere = others.map((each) => `${groupDigits(each.fees)} on ${nameOf(each)}`);
   return (
     <Stats>
       <Stat

@@ -1,14 +1,13 @@
 import type { ChainIndex } from '@agent-network/contracts/network/network';
 import type { OperatorStatus } from '@agent-network/contracts/network/operator';
 import type { Reserves } from '@agent-network/contracts/payments/reserves';
-import { ChainName, NetworkName } from '../../app/chain-name.tsx';
+import { AssetLabel, ChainName } from '../../app/chain-name.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { Status } from '../../ui/values/badge.tsx';
-import { dash } from '../../ui/values/dash.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { sizeText } from './figures.ts';
 
@@ -46,20 +45,26 @@ type AssetStatus = OperatorStatus['byAsset'][number];
 const networkColumns: readonly Column<AssetStatus>[] = [
   {
     header: 'Network',
-    cell: ({ network }) => (
+    cell: (asset) => (
       <span className="font-medium">
-        <NetworkName id={network} />
+        <AssetLabel of={asset} />
       </span>
     ),
   },
   { header: 'State', cell: ({ state }) => <Status value={state} /> },
-  { header: 'On chain', align: 'right', cell: ({ reserves: { onChain } }) => <Amount value={onChain} /> },
-  { header: 'Owed', align: 'right', cell: ({ reserves: { owed } }) => <Money amount={owed} /> },
-  { header: 'Difference', align: 'right', cell: ({ reserves: { difference } }) => <Amount value={difference} /> },
+  {
+    header: 'On chain',
+    align: 'right',
+    cell: ({ symbol, reserves: { onChain } }) => <Money amount={onChain} unit={symbol} />,
+  },
+  { header: 'Owed', align: 'right', cell: ({ symbol, reserves: { owed } }) => <Money amount={owed} unit={symbol} /> },
+  {
+    header: 'Difference',
+    align: 'right',
+    cell: ({ symbol, reserves: { difference } }) => <Money amount={difference} unit={symbol} />,
+  },
   { header: 'Reserves', cell: ({ reserves: { status } }) => <Status value={status} /> },
 ];
-
-const Amount = ({ value }: { value: string | null }) => (value === null ? dash : <Money amount={value} />);
 
 /** The networks beside the default one, of which the other cards are; nothing where there are none. */
 export const NetworksCard = ({ byAsset }: Pick<OperatorStatus, 'byAsset'>) =>

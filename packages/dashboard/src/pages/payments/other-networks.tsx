@@ -1,6 +1,6 @@
 import type { Balance } from '@agent-network/contracts/payments/payments';
 import { Link } from '@tanstack/react-router';
-import { NetworkName } from '../../app/chain-name.tsx';
+import { AssetLabel } from '../../app/chain-name.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
@@ -15,15 +15,15 @@ type OtherTreasury = Balance['otherTreasuries'][number];
 const balanceColumns: readonly Column<AssetBalance>[] = [
   {
     header: 'Network',
-    cell: ({ network }) => (
+    cell: (asset) => (
       <span className="font-medium">
-        <NetworkName id={network} />
+        <AssetLabel of={asset} />
       </span>
     ),
   },
-  { header: 'Available', align: 'right', cell: ({ available }) => <Money amount={available} /> },
-  { header: 'Held', align: 'right', cell: ({ held }) => <Money amount={held} /> },
-  { header: 'Pending', align: 'right', cell: ({ pending }) => <Money amount={pending} /> },
+  { header: 'Available', align: 'right', cell: ({ available, symbol }) => <Money amount={available} unit={symbol} /> },
+  { header: 'Held', align: 'right', cell: ({ held, symbol }) => <Money amount={held} unit={symbol} /> },
+  { header: 'Pending', align: 'right', cell: ({ pending, symbol }) => <Money amount={pending} unit={symbol} /> },
 ];
 
 /** Balances on the networks beside the default one; nothing where there are none. */
@@ -61,9 +61,9 @@ const treasuryColumns: readonly Column<OtherTreasury>[] = [
       </div>
     ),
   },
-  { header: 'Network', cell: ({ network }) => <NetworkName id={network} /> },
-  { header: 'Available', align: 'right', cell: ({ available }) => <Money amount={available} /> },
-  { header: 'Held', align: 'right', cell: ({ held }) => <Money amount={held} /> },
+  { header: 'Network', cell: (treasury) => <AssetLabel of={treasury} /> },
+  { header: 'Available', align: 'right', cell: ({ available, symbol }) => <Money amount={available} unit={symbol} /> },
+  { header: 'Held', align: 'right', cell: ({ held, symbol }) => <Money amount={held} unit={symbol} /> },
 ];
 
 /** Treasuries on the networks beside the default one; nothing where there are none. */

@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { ChainLink } from '../../app/chain-link.tsx';
-import { NetworkName } from '../../app/chain-name.tsx';
+import { AssetLabel } from '../../app/chain-name.tsx';
 import { client } from '../../app/client.ts';
 import { useListExport } from '../../app/export/use-list-export.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
@@ -84,9 +84,9 @@ export function TreasuryView() {
     >
       {shown && (
         <Stats>
-          <Stat label="Available" value={<Money amount={shown.available} />} />
-          <Stat label="Held" value={<Money amount={shown.held} />} hint="for running calls" />
-          {other && <Stat label="Network" value={<NetworkName id={other.network} />} />}
+          <Stat label="Available" value={<Money amount={shown.available} unit={other?.symbol} />} />
+          <Stat label="Held" value={<Money amount={shown.held} unit={other?.symbol} />} hint="for running calls" />
+          {other && <Stat label="Network" value={<AssetLabel of={other} />} />}
         </Stats>
       )}
       <StatementCard treasuryId={treasuryId} name={shown?.name} network={other?.network} />

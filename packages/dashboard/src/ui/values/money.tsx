@@ -13,12 +13,12 @@ const NO_LIMIT_FROM = 100_000_000;
 export const usedText = (used: number, limit: number | null): string =>
   `${groupDigits(used)} ${limit === null || limit >= NO_LIMIT_FROM ? '(no limit)' : `of ${groupDigits(limit)}`}`;
 
-/** An amount of USDC as the API has it; null: a dash. */
-export const Money = ({ amount }: { amount: string | null | undefined }) =>
+/** An amount as the API has it; null: a dash. `unit`: symbol of its token. */
+export const Money = ({ amount, unit = 'USDC' }: { amount: string | null | undefined; unit?: string | undefined }) =>
   amount === null || amount === undefined ? (
     dash
   ) : (
     <span className="whitespace-nowrap">
-      {groupDigits(amount)} <span className="text-[0.85em] font-normal text-muted">USDC</span>
+      {groupDigits(amount)} <span className="text-[0.85em] font-normal text-muted">{unit}</span>
     </span>
   );

@@ -11,7 +11,7 @@ import {
   judgeChallenge,
   useChallenge,
 } from '../../accounts/proofs/prove-wallet.ts';
-import { assetIdOf, type HasChain, networkOfAsset } from '../../chain/chain-info.ts';
+import { assetIdOf, type HasChain, nameAsset } from '../../chain/chain-info.ts';
 import { type HasNetworks, onDefault } from '../../chain/networks.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { openTreasury } from '../ledger/open-treasury.ts';
@@ -42,8 +42,7 @@ function amountsOf(ctx: ClaimContext, all: readonly Suspended[]): Pick<Claim, 'a
   const { chain } = onDefault(ctx);
   const own = all.find(({ asset }) => asset === null)?.micro ?? 0n;
   const byAsset = all.map(({ asset: ledgerAsset, micro }) => {
-    const asset = ledgerAsset ?? assetIdOf(chain);
-    return { asset, network: networkOfAsset(asset), amount: formatUsdc(micro) };
+    return { ...nameAsset(ledgerAsset ?? assetIdOf(chain)), amount: formatUsdc(micro) };
   });
   return { amount: formatUsdc(own), byAsset };
 }

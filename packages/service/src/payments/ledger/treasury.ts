@@ -3,7 +3,7 @@ import type { Balance, Treasury } from '@agent-network/contracts/payments/paymen
 import type { LRUCache } from 'lru-cache';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import type { UsageContext } from '../../accounts/limits/read-limit-use.ts';
-import { assetIdOf, type HasChain, networkOfAsset } from '../../chain/chain-info.ts';
+import { assetIdOf, type HasChain, nameAsset } from '../../chain/chain-info.ts';
 import { type HasNetworks, nameOfAsset, onEach } from '../../chain/networks.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
@@ -282,11 +282,11 @@ export async function readBalance(
     treasuries: treasuries.map((each) => balanceOf(each, names)),
     otherTreasuries: visible.flatMap((each) => {
       const { asset } = each;
-      return asset === null ? [] : { ...balanceOf(each, names), asset, network: networkOfAsset(asset) };
+      return asset === null ? [] : { ...balanceOf(each, names), ...nameAsset(asset) };
     }),
     byAsset: [own, ...shown].map((each) => {
       const asset = each.asset ?? assetIdOf(ctx.chain);
-      return { asset, network: networkOfAsset(asset), ...amounts(each) };
+      return { ...nameAsset(asset), ...amounts(each) };
     }),
     spendable,
   };

@@ -1,5 +1,6 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import { assetNameOf, networkOfAsset, tokenKey } from '../../chain/chain-info.ts';
+import type { AssetName } from '@agent-network/contracts/payments/networks';
+import { assetNameOf, nameAsset, tokenKey } from '../../chain/chain-info.ts';
 import type { HasDb } from '../../store/database.ts';
 import { type AssetRow, listAssets } from '../ledger/asset-store.ts';
 import { type CatchUp, listCatchUps, listCaughtUp } from '../payouts/catch-up-store.ts';
@@ -16,9 +17,7 @@ interface AssetReport {
   readonly waiting: WaitingMoney;
 }
 
-interface Named {
-  readonly asset: string;
-  readonly network: string;
+interface Named extends AssetName {
   /** Name in the text: that of the network for its USDC, else that of the asset. */
   readonly name: string;
 }
@@ -38,11 +37,17 @@ export interface RestoreReport extends AssetReport {
 export async function reportRestore({ db }: HasDb): Promise<RestoreReport> {
   const [assets, catchUps, read] = await Promise.all([listAssets(db), listCatchUps(db), listCaughtUp(db)]);
   const report = async (row: AssetRow) => ({
-    ...{ asset: row.id, network: networkOfAsset(row.id), name: nameOf(row) },
+    ...{ ...nameAsset(row.id), name: nameOf(row) },
     ...(await reportAsset(db, row, { catchUps, isRead: read?.some((each) => isOf(row, each)) ?? true })),
   });
   const byAsset = await Promise.all(assets.map(report));
-  const { asset: _, network: __, name: ___, ...own } = byAsset[0] ?? { ...noAsset, isRead: read?.length !== 0 };
+  const {
+    asset: _,
+    network: __,
+    symbol: ___,
+    name: ____,
+    ...own
+  } = byAsset[0] ?? { ...noAsset, isRead: read?.length !== 0 };
   const payouts = await listFoundPayouts(db, null, null);
   const inState = (...states: readonly FoundPayout['state'][]) => payouts.filter(({ state }) => states.includes(state));
   return {
@@ -73,7 +78,7 @@ async function reportAsset(
 
 /** The node has not recorded its assets yet. */
 const noAsset = {
-  ...{ asset: '', network: '', name: '', restored: null, credited: [] },
+  ...{ asset: '', network: '', symbol: '', name: '', restored: null, credited: [] },
   waiting: {
     unshownCount: 0,
     unshownMicro: 0n,
