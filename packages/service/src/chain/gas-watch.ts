@@ -66,7 +66,12 @@ const addressesOf = (senders: HasSenders['senders']): string[] => senders.map(({
 const LOW_AT_TRANSACTIONS = 20n;
 const LOOK_AGAIN_MS = 1000;
 
-type WatchContext = HasUsdc & HasSenders & HasFees & Telemetry & { readonly gasCap: GasCap | null };
+/** The chain on which the gas is. */
+interface OfChain {
+  readonly chain: { readonly chainId: number };
+}
+
+type WatchContext = HasUsdc & HasSenders & HasFees & Telemetry & OfChain & { readonly gasCap: GasCap | null };
 
 const refuse = (message: string, reason: string): AppError<'UNAVAILABLE'> =>
   new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing', state: 'cannot_settle', reason } });
@@ -102,7 +107,10 @@ function createGasWatch(ctx: WatchContext): GasWatch {
     const isLow = balanceWei < MAX_TRANSACTION_GAS * feePerGas * LOW_AT_TRANSACTIONS;
     ctx.metrics.gasLow.set({ signer: address }, isLow ? 1 : 0);
     if (isLow && !low.has(address))
-      ctx.log.error({ signer: address, balanceWei: String(balanceWei) }, 'sender key is low on ETH: fund it');
+      ctx.log.error(
+        { signer: address, balanceWei: String(balanceWei), chainId: ctx.chain.chainId },
+        'sender key is low on gas: fund it with the coin of the chain',
+      );
     if (isLow) low.add(address);
     else low.delete(address);
   }
@@ -148,9 +156,7 @@ interface GasCap {
 
 const READ_EVERY_MS = 5000;
 
-interface GasCapContext extends HasDb, HasClock, Telemetry {
-  readonly chain: { readonly chainId: number };
-}
+interface GasCapContext extends HasDb, HasClock, Telemetry, OfChain {}
 
 function createGasCap(ctx: GasCapContext, signers: readonly string[], capWei: bigint): GasCap {
   let wasReached = false;
@@ -167,7 +173,12 @@ function createGasCap(ctx: GasCapContext, signers: readonly string[], capWei: bi
     ctx.metrics.gasCapReached.set(isReached ? 1 : 0);
     if (isReached && !wasReached)
       ctx.log.error(
-        { spentWei: String(spentWei), capWei: String(capWei), remedy: 'docs/alerts.md#gascapreached' },
+        {
+          spentWei: String(spentWei),
+          capWei: String(capWei),
+          chainId: ctx.chain.chainId,
+          remedy: 'docs/alerts.md#gascapreached',
+        },
         'the cap of gas for a day is reached: payments, deposits and withdrawals are refused until less was spent in 24 hours',
       );
     wasReached = isReached;
