@@ -77,7 +77,7 @@ interface Counted {
 }
 
 /** Paragraphs, list items and rows of a Markdown document, without its code. */
-export const proseOf = (markdown: string): Text[] =>
+const proseOf = (markdown: string): Text[] =>
   markdown
     .replaceAll(/^ *```[\s\S]*?^ *```/gm, (code) => code.replaceAll(/[^\n]/g, ''))
     .split('\n')

@@ -27,7 +27,7 @@ export const PercentileMs = z
   .number()
   .min(0)
   .nullable()
-  .describe('In milliseconds, within 4.5 % of the exact value; null: nothing was measured.');
+  .describe('In milliseconds, within 4.5% of the exact value; null: nothing was measured.');
 
 const CallFigures = z.object({
   calls: Count.describe('Ended requests that were made in this time.'),

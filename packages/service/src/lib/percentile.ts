@@ -7,11 +7,11 @@ export const toHistogram = (counts: Readonly<Record<string, number>>): Histogram
 
 const STEPS_PER_DOUBLING = 8;
 
-/** Middle of a step, in milliseconds: within 4.5 % of every value in it. */
+/** Middle of a step, in milliseconds: within 4.5% of every value in it. */
 export const middleMs = (bin: number): number => 2 ** ((bin + 0.5) / STEPS_PER_DOUBLING);
 
 /**
- * Returns the smallest value that at least this share of all do not exceed (nearest rank), in milliseconds, rounded to tenths: within 4.5 %
+ * Returns the smallest value that at least this share of all do not exceed (nearest rank), in milliseconds, rounded to tenths: within 4.5%
  * for values of a millisecond and more. null: no values.
  */
 export function percentileMs(histogram: Histogram, share: number): number | null {
