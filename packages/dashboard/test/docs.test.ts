@@ -80,3 +80,13 @@ it.each([
   await page.goto(former);
   await page.waitForURL(`**${now}`);
 });
+
+it('the contents show the page that is open, however far down it is in them', async () => {
+  const { page } = await world.newPage();
+  await page.goto('/docs/api/network');
+  await page.locator('.contents details[data-is-ready]').waitFor({ state: 'attached' });
+  const current = page.locator('.contents [aria-current]');
+  const [frame, link] = [await page.locator('.contents').boundingBox(), await current.boundingBox()];
+  expect(link?.y).toBeGreaterThan(frame?.y ?? 0);
+  expect(link?.y).toBeLessThan((frame?.y ?? 0) + (frame?.height ?? 0));
+});
