@@ -1,4 +1,5 @@
 import { parseUsdc } from '@agent-network/contracts/money';
+import { zeroAddress } from 'viem';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase, walletByBooks } from '../../support/books.ts';
 import { earningOf, isPaidOut } from './audit-bills.ts';
@@ -6,6 +7,7 @@ import type { Deal, SignedPayment } from './bank-book.ts';
 import { type Facts, sum } from './bank-facts.ts';
 import { type BankClient, type BankScene, FUNDS_MICRO, WALLET_MICRO } from './bank-world.ts';
 import { sendWithin } from './insist.ts';
+import { tokenTransfers } from './token-transfers.ts';
 
 /** Checks that the client's money, on chain and at the node, is its initial money less its purchases. Returns the node's debt to it. */
 export async function checkClient(facts: Facts, client: BankClient): Promise<bigint> {
@@ -105,4 +107,19 @@ export async function checkWallet(world: BankScene, owed: bigint): Promise<void>
   const [onChain, booked] = [await holds(), await walletByBooks(world.databaseUrl)];
   if (onChain !== booked) world.tally.violation(`the wallet holds ${onChain} on chain, and ${booked} by the books`);
   if (onChain !== owed) world.tally.violation(`the wallet holds ${onChain} on chain, and the node owes ${owed}`);
+}
+
+/** Checks that each address holds what the token's logs say it received less what it sent: otherwise the chain contradicts itself. */
+export async function checkToken(world: BankScene): Promise<void> {
+  const holdings = new Map<string, bigint>();
+  const add = (address: string, micro: bigint) => holdings.set(address, (holdings.get(address) ?? 0n) + micro);
+  for (const { from, to, valueMicro } of await tokenTransfers(world.chain.rpcUrl, world.ctx.chain.token, {})) {
+    add(from, -valueMicro);
+    add(to, valueMicro);
+  }
+  holdings.delete(zeroAddress);
+  for (const [address, micro] of holdings) {
+    const holds = await world.usdcOf(address);
+    if (holds !== micro) world.tally.violation(`${address} holds ${holds} on chain, and ${micro} by the token's logs`);
+  }
 }

@@ -1,5 +1,5 @@
 import { contradictions } from '../../support/books.ts';
-import { checkAgents, checkClient, checkReserves, checkWallet } from './audit-balances.ts';
+import { checkAgents, checkClient, checkReserves, checkToken, checkWallet } from './audit-balances.ts';
 import { checkBills, letBillsExpire } from './audit-bills.ts';
 import { checkChannels, closeChannels } from './audit-channels.ts';
 import { checkDeal, checkDeposits } from './audit-deals.ts';
@@ -25,5 +25,6 @@ export async function auditEnd(world: BankScene, book: BankBook, timeoutMs: numb
     ...facts.creditedMicro.values(),
   ]);
   await checkWallet(world, owed - (await checkChannels(facts)));
+  await checkToken(world);
   await checkReserves(world);
 }
