@@ -16,16 +16,12 @@ export interface OwnerProofs {
   ): Promise<void>;
 }
 
-export interface HasOwnerProofs {
-  readonly ownerProofs: OwnerProofs;
-}
-
 /**
  * The account of a wallet that has just proven its key, in the caller's transaction; a new one, on the free plan, when there is none.
  * Throws CONFLICT for a wallet that is linked to another wallet's account: only that account issues keys for it.
  */
 export async function admitWallet(
-  { ownerProofs }: HasOwnerProofs,
+  { ownerProofs }: { readonly ownerProofs: OwnerProofs },
   tx: Tx,
   address: string,
   now: Date,

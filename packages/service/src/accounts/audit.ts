@@ -2,11 +2,10 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { type ErrorCode, errorCatalogue } from '@agent-network/contracts/errors';
 import { AppError } from '../lib/app-error.ts';
-import type { HasClock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/duration.ts';
 import { newId } from '../lib/id.ts';
 import { removeInSteps } from '../lib/retention.ts';
-import type { HasDb } from '../store/database.ts';
+import type { Store } from '../store/database.ts';
 import { DatabaseAwayError } from '../store/database-away.ts';
 import { type AuditRow, dropAuditEntries, endAuditEntry, insertAuditEntry, listAuditRows } from './audit-store.ts';
 import type { AccountCaller } from './caller.ts';
@@ -23,7 +22,7 @@ export type AuditEnd = Pick<AuditRow, 'outcome' | 'code'>;
 
 /** Writes an entry; without an end it is `unknown` until `endEntry`. */
 export async function writeEntry(
-  ctx: HasDb & HasClock,
+  ctx: Store,
   entry: NewAuditEntry,
   end: AuditEnd = { outcome: 'unknown', code: null },
 ): Promise<string> {
@@ -34,7 +33,7 @@ export async function writeEntry(
 }
 
 /** Records the end of a change in its entry. */
-export const endEntry = (ctx: HasDb, id: string, end: AuditEnd & Pick<AuditRow, 'subject'>): Promise<void> =>
+export const endEntry = (ctx: Store, id: string, end: AuditEnd & Pick<AuditRow, 'subject'>): Promise<void> =>
   endAuditEntry(ctx.db, { id, ...end });
 
 /** The end of a change by its error: refused by a rule, or unknown. */
@@ -53,7 +52,7 @@ export const actorOf = (caller: AccountCaller): Pick<AuditRow, 'actorKind' | 'ac
 
 /** The account's entries, newest first. */
 export async function listAudit(
-  ctx: HasDb,
+  ctx: Store,
   { accountId }: AccountCaller,
   { limit = PAGE, cursor }: Parsed<Api['listAudit']>['query'],
 ): Promise<DataOf<Api['listAudit']>> {
@@ -70,5 +69,5 @@ const toEntry = ({ id, at, accountId: _, actorKind, actorId, actorName, ...rest 
 });
 
 /** Removes entries older than 400 days, in batches. */
-export const forgetOldEntries = (ctx: HasDb & HasClock): Promise<void> =>
+export const forgetOldEntries = (ctx: Store): Promise<void> =>
   removeInSteps((most) => dropAuditEntries(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), most));

@@ -1,13 +1,12 @@
 import type { Plan } from '@agent-network/contracts/access/access';
-import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
-import type { HasDb } from '../store/database.ts';
+import type { Store } from '../store/database.ts';
 import type { Tx } from '../store/sql.ts';
 import { ensureAccount, findNodeAccount, saveAccount } from './account-store.ts';
 
 /** Opens the account of a wallet, or sets the plan of the existing one. `isWalletProven`: the requester has proven the key. */
 export async function openAccount(
-  ctx: HasDb & HasClock,
+  ctx: Store,
   wallet: { address: string; plan: Plan; isWalletProven: boolean },
 ): Promise<{ accountId: string; address: string }> {
   const address = wallet.address.toLowerCase();

@@ -1,12 +1,7 @@
 import type { AgentInterfaces } from '@agent-network/contracts/agents/agents';
 import type { AgentRegistrationFile } from '@agent-network/contracts/agents/registration';
 import type { Gateway } from '@agent-network/contracts/endpoint';
-import type { HasBaseUrl } from '../chain/chain-info.ts';
-
-export interface HasGateways {
-  /** The enabled gateways, besides REST. */
-  readonly gateways: ReadonlySet<Gateway>;
-}
+import type { NodeIdentity } from '../chain/chain-info.ts';
 
 /** Addresses that a gateway gives each agent. */
 const byGateway: Partial<Record<Gateway, (baseUrl: string, id: string) => Omit<AgentInterfaces, 'invoke'>>> = {
@@ -21,7 +16,10 @@ const byGateway: Partial<Record<Gateway, (baseUrl: string, id: string) => Omit<A
 };
 
 /** Addresses of an agent by protocol, for the protocols that this node serves. */
-export const interfacesOf = ({ baseUrl, gateways }: HasBaseUrl & HasGateways, id: string): AgentInterfaces =>
+export const interfacesOf = (
+  { baseUrl, gateways }: Pick<NodeIdentity, 'baseUrl'> & { readonly gateways: ReadonlySet<Gateway> },
+  id: string,
+): AgentInterfaces =>
   Object.assign(
     { invoke: `${baseUrl}/invoke/${id}` },
     ...[...gateways].map((gateway) => byGateway[gateway]?.(baseUrl, id) ?? {}),
@@ -40,5 +38,7 @@ const serviceByGateway: Partial<Record<Gateway, (baseUrl: string, id: string) =>
 };
 
 /** Services of an agent, by the gateways that this node serves. */
-export const gatewayServicesOf = ({ baseUrl, gateways }: HasBaseUrl & HasGateways, id: string): Service[] =>
-  [...gateways].flatMap((gateway) => serviceByGateway[gateway]?.(baseUrl, id) ?? []);
+export const gatewayServicesOf = (
+  { baseUrl, gateways }: Pick<NodeIdentity, 'baseUrl'> & { readonly gateways: ReadonlySet<Gateway> },
+  id: string,
+): Service[] => [...gateways].flatMap((gateway) => serviceByGateway[gateway]?.(baseUrl, id) ?? []);

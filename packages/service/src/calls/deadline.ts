@@ -1,8 +1,8 @@
-import type { HasChain } from '../chain/chain-info.ts';
+import type { NodeIdentity } from '../chain/chain-info.ts';
 import { AppError, invalid } from '../lib/app-error.ts';
-import type { HasClock } from '../lib/clock.ts';
 import { isVoucher } from '../payments/schemes/batch-settlement/channel-on-wire.ts';
 import type { PresentedPayment } from '../payments/x402/presented-payment.ts';
+import type { Store } from '../store/database.ts';
 
 const DEFAULT_MS = 10 * 60_000;
 /** Default deadline for a caller that waits for the result. */
@@ -60,7 +60,7 @@ interface AskedCall {
 
 /** The deadline of a call; one that is paid by voucher ends while its channel can still be claimed. */
 export const deadlineFor = (
-  { clock, chain }: HasClock & HasChain,
+  { clock, chain }: Store & NodeIdentity,
   { body, shown, isAwaited, isStreamed }: AskedCall,
 ): Date =>
   deadlineOf(body.deadline, clock.now(), {

@@ -2,7 +2,7 @@ import type { Caller } from '../accounts/caller.ts';
 import { networkOf } from '../lib/net/address-ranges.ts';
 import { removeInSteps } from '../lib/retention.ts';
 import type { Offer } from '../payments/x402/terms.ts';
-import type { Records } from '../store/database.ts';
+import type { Store } from '../store/database.ts';
 import {
   endUnpaid,
   findUnpaid,
@@ -39,7 +39,7 @@ export type UnpaidCall = Pick<NewUnpaidTask, 'agentId' | 'body' | 'quoteId' | 'm
  * A process that dies here has promised nothing: the same message gets new terms.
  */
 export async function keepUnpaid(
-  ctx: Records,
+  ctx: Store,
   caller: Caller,
   call: UnpaidCall,
   { id, offer, expiresAt }: { readonly id: string; readonly offer: Pick<Offer, 'v1' | 'v2'>; readonly expiresAt: Date },
@@ -62,7 +62,7 @@ export async function keepUnpaid(
 }
 
 /** A caller's call that waits for its payment, or was paid a short time ago. If it was made without a key, its id is enough to read it. */
-export async function readUnpaid(ctx: Records, caller: Caller, id: string): Promise<UnpaidTask | null> {
+export async function readUnpaid(ctx: Store, caller: Caller, id: string): Promise<UnpaidTask | null> {
   const found = await findUnpaid(ctx.db, id, ctx.clock.now());
   if (!found) return null;
   if (caller.kind === 'anonymous') return found.accountId === null ? found : null;
@@ -72,19 +72,19 @@ export async function readUnpaid(ctx: Records, caller: Caller, id: string): Prom
 }
 
 /** A caller's calls of an agent that wait for their payment, newest first. */
-export const listUnpaid = async (ctx: Records, caller: Caller, agentId: string): Promise<UnpaidTask[]> =>
+export const listUnpaid = async (ctx: Store, caller: Caller, agentId: string): Promise<UnpaidTask[]> =>
   findUnpaidOf(ctx.db, { holder: holderOf(caller), agentId, now: ctx.clock.now() });
 
 /** Records the reason for refusing the last payment of a call. Its terms stay valid. */
-export async function refuseUnpaid(ctx: Records, task: UnpaidTask, refusal: string): Promise<UnpaidTask> {
+export async function refuseUnpaid(ctx: Store, task: UnpaidTask, refusal: string): Promise<UnpaidTask> {
   await recordRefusal(ctx.db, task.id, refusal);
   return { ...task, refusal };
 }
 
 /** Ends a call that will not be paid: its payment is refused from here on. False: it was paid or ended before. */
-export const giveUpUnpaid = (ctx: Records, id: string, how: 'rejected' | 'cancelled'): Promise<boolean> =>
+export const giveUpUnpaid = (ctx: Store, id: string, how: 'rejected' | 'cancelled'): Promise<boolean> =>
   ctx.db.transaction((tx) => endUnpaid(tx, id, how));
 
 /** Removes calls with expired terms. */
-export const forgetUnpaid = (ctx: Records): Promise<void> =>
+export const forgetUnpaid = (ctx: Store): Promise<void> =>
   removeInSteps((most) => removeUnpaid(ctx.db, ctx.clock.now(), most));

@@ -1,10 +1,9 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../accounts/caller.ts';
+import type { NodeKeys } from '../chain/keys/node-keys.ts';
 import { AppError, notFound } from '../lib/app-error.ts';
-import type { HasClock } from '../lib/clock.ts';
-import { daysBefore, type HasRetention } from '../lib/retention.ts';
-import type { HasSecrets } from '../lib/secrets.ts';
-import type { HasDb } from '../store/database.ts';
+import { daysBefore, type Retention } from '../lib/retention.ts';
+import type { Store } from '../store/database.ts';
 import type { Invocation } from './invocation.ts';
 import { toRecord } from './invocation-view.ts';
 import { findRecord, findRecordsWithin, findStates, type InvocationState } from './record-store.ts';
@@ -22,11 +21,11 @@ export function requireOwn<T extends Pick<Invocation, 'accountId' | 'callerAgent
 }
 
 /** A request of the caller: of its account for a key, its own for an agent. */
-export const readInvocation = async (ctx: HasDb, caller: KnownCaller, requestId: string): Promise<RequestRecord> =>
+export const readInvocation = async (ctx: Store, caller: KnownCaller, requestId: string): Promise<RequestRecord> =>
   toRecord(requireOwn(await findRecord(ctx.db, requestId), caller));
 
 /** A request by its id, without a check of ownership, for the node's own work. */
-export async function readUnowned(ctx: HasDb, requestId: string): Promise<RequestRecord | null> {
+export async function readUnowned(ctx: Store, requestId: string): Promise<RequestRecord | null> {
   const found = await findRecord(ctx.db, requestId);
   return found && toRecord(found);
 }
@@ -36,7 +35,7 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** The first of these requests of the caller, in order: all of them without their results, else as many as fill a page. */
 export async function readInvocations(
-  ctx: HasDb,
+  ctx: Store,
   caller: KnownCaller,
   ids: readonly string[],
   { withResults }: { readonly withResults: boolean },
@@ -50,7 +49,7 @@ export async function readInvocations(
 
 /** State of a request, for a reader of its events. Throws GONE when its stream may have been removed. */
 export async function readFollowed(
-  ctx: HasDb & HasClock & HasRetention,
+  ctx: Store & { readonly retention: Retention },
   caller: KnownCaller,
   requestId: string,
 ): Promise<InvocationState> {
@@ -69,9 +68,9 @@ export async function readFollowed(
 const PREFIX = 'anr_';
 
 /** The token that reads one request without an API key. Nothing is stored: it is a MAC over the id, and ends with the node's secret. */
-export const resultTokenOf = ({ secrets }: HasSecrets, requestId: string): string =>
+export const resultTokenOf = ({ secrets }: Pick<NodeKeys, 'secrets'>, requestId: string): string =>
   PREFIX + secrets.authenticate('result-token', [requestId]);
 
 /** True if the token reads this request; takes the same time for every token of its length. */
-export const isResultToken = ({ secrets }: HasSecrets, requestId: string, token: string): boolean =>
+export const isResultToken = ({ secrets }: Pick<NodeKeys, 'secrets'>, requestId: string, token: string): boolean =>
   token.startsWith(PREFIX) && secrets.isAuthentic('result-token', [requestId], token.slice(PREFIX.length));

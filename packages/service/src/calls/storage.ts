@@ -4,13 +4,12 @@ import { visitorAccountIds } from '../accounts/payer-account.ts';
 import type { Limits } from '../config/limits.ts';
 import { AppError } from '../lib/app-error.ts';
 import { createBoundedCache } from '../lib/bounded-cache.ts';
-import type { HasClock } from '../lib/clock.ts';
 import { createFairPace, type FairPace } from '../lib/concurrency/fair-pace.ts';
 import { singleFlight } from '../lib/concurrency/single-flight.ts';
 import { HOUR_MS } from '../lib/duration.ts';
 import { jsonSizeUpTo } from '../lib/json/json-limits.ts';
-import { daysBefore, type HasRetention, removeInSteps } from '../lib/retention.ts';
-import type { HasDb } from '../store/database.ts';
+import { daysBefore, type Retention, removeInSteps } from '../lib/retention.ts';
+import type { Store } from '../store/database.ts';
 import {
   aggregateStorage,
   removeChunks,
@@ -28,10 +27,6 @@ export interface StorageMeter {
   makeRoom(accountId: string): Promise<void>;
 }
 
-export interface HasStorageMeter {
-  readonly storageMeter: StorageMeter;
-}
-
 /** Age from which an active account is read again, in the background. */
 const FRESH_MS = 1_000;
 /** After this its request waits for the reading. */
@@ -46,7 +41,7 @@ const MAX_STEPS = 8;
  * An account far from its limit is read once a second while it makes requests, without making them wait: running ones may exceed the limit,
  * so it is not exact. A node that forwards calls has many callers, so it has a higher limit.
  */
-export function createStorageMeter(ctx: HasDb & HasClock, limits: Limits['storageLimits']): StorageMeter {
+export function createStorageMeter(ctx: Store, limits: Limits['storageLimits']): StorageMeter {
   const known = createBoundedCache<{ readonly stored: number; readonly readMs: number }>(MAX_KNOWN);
 
   async function readNow(accountId: string): Promise<number> {
@@ -85,7 +80,7 @@ export function createStorageMeter(ctx: HasDb & HasClock, limits: Limits['storag
 }
 
 /** Throws STORAGE_LIMIT_EXCEEDED, before any charge, when the account is over its storage limit; that of visitors loses its oldest contents. */
-export async function requireStorage(ctx: HasStorageMeter, caller: KnownCaller): Promise<void> {
+export async function requireStorage(ctx: { readonly storageMeter: StorageMeter }, caller: KnownCaller): Promise<void> {
   if (isVisitor(caller)) return ctx.storageMeter.makeRoom(caller.accountId);
   const { stored, limit } = await ctx.storageMeter.read(caller);
   if (stored < limit) return;
@@ -97,7 +92,10 @@ export async function requireStorage(ctx: HasStorageMeter, caller: KnownCaller):
 }
 
 /** Limits on the bytes that an account stores, in total and per minute. */
-export interface StorageLimits extends HasStorageMeter, HasStoragePace {}
+export interface StorageLimits {
+  readonly storageMeter: StorageMeter;
+  readonly storagePace: StoragePace;
+}
 
 /** Smaller inputs are stored at once. */
 const LARGE_BYTES = 64 * 1024;
@@ -109,7 +107,7 @@ const MOST_WAIT_MS = 10_000;
  * others store between them. Throws RATE_LIMITED when that takes too long.
  */
 export async function paceInputs(
-  { storagePace, clock }: HasStoragePace & HasClock,
+  { storagePace, clock }: Pick<Store, 'clock'> & { readonly storagePace: StoragePace },
   accountId: string,
   contents: readonly unknown[],
   { copies, deadline }: { readonly copies: number; readonly deadline: Date },
@@ -127,7 +125,7 @@ export async function paceInputs(
   );
 }
 
-type RetentionContext = HasDb & HasClock & HasRetention;
+type RetentionContext = Store & { readonly retention: Retention };
 
 /** No request runs longer than a day: chunks two days older than the stream retention belong to requests that ended in time. */
 const MAX_RUN_DAYS = 2;
@@ -149,17 +147,13 @@ export async function forgetContents(ctx: RetentionContext): Promise<void> {
   await removeInSteps((most) => removeQuotes(ctx.db, daysBefore(now, QUOTE_DAYS), most));
 }
 
-export const aggregateStoredBytes = (ctx: HasDb): Promise<void> =>
+export const aggregateStoredBytes = (ctx: Store): Promise<void> =>
   removeInSteps((most) => ctx.db.transaction((tx) => aggregateStorage(tx, most)));
 
 /** Bytes of streams, large results and large inputs that accounts store in this process. */
 export interface StoragePace extends FairPace {
   /** Limit of one account. */
   readonly bytesPerMinute: number;
-}
-
-export interface HasStoragePace {
-  readonly storagePace: StoragePace;
 }
 
 /** Part of a minute's bytes that an account may store at once. */

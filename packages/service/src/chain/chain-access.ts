@@ -1,12 +1,14 @@
 import { payableChain } from '@agent-network/chain/addresses';
 import type { Confirmations } from '../config/networks.ts';
-import { createChainFees, type HasFees } from './chain-fees.ts';
-import { assetIdOf, type ChainInfo, type HasChain, type TokenFacts } from './chain-info.ts';
+import { type ChainFees, createChainFees } from './chain-fees.ts';
+import { assetIdOf, type ChainInfo, type NodeIdentity, type TokenFacts } from './chain-info.ts';
 import { createSettlementContract, type SettlementContract } from './channels/settlement-contract-client.ts';
-import { createUsdcClient, type HasUsdc } from './usdc-client.ts';
+import { createUsdcClient, type UsdcClient } from './usdc-client.ts';
 
 /** Reads and sends on the chain: its facts, the USDC client, the contract of channels, current fees, the depth at which a block counts. */
-export interface ChainAccess extends HasChain, HasUsdc, HasFees {
+export interface ChainAccess extends Pick<NodeIdentity, 'chain'> {
+  readonly usdc: UsdcClient;
+  readonly fees: ChainFees;
   readonly settlementContract: SettlementContract;
   readonly confirmations: Confirmations;
 }

@@ -1,7 +1,7 @@
 import { payableChain } from '@agent-network/chain/addresses';
 import { maxOf, minOf } from '../lib/bigints.ts';
 import { cachedFlight } from '../lib/concurrency/single-flight.ts';
-import type { HasUsdc } from './usdc-client.ts';
+import type { UsdcClient } from './usdc-client.ts';
 
 /** The fees of a chain: its current gas price, cached briefly, within the chain's bounds. */
 export interface ChainFees {
@@ -15,13 +15,9 @@ export interface ChainFees {
   dataGasPerByte(): Promise<bigint>;
 }
 
-export interface HasFees {
-  readonly fees: ChainFees;
-}
-
 const HOLDS_MS = 2000;
 
-export function createChainFees(ctx: HasUsdc, chainId: number): ChainFees {
+export function createChainFees(ctx: { readonly usdc: UsdcClient }, chainId: number): ChainFees {
   const bounds = feeBoundsOf(chainId);
   let known = { baseFeePerGas: 0n, readAtMs: Number.NEGATIVE_INFINITY };
   const baseFeePerGas = async () => {
@@ -43,7 +39,7 @@ export function createChainFees(ctx: HasUsdc, chainId: number): ChainFees {
  * get smaller by compression; the base fee is the least that there can be, as it may have fallen when a block takes the transaction; and
  * Ethereum's price, which moves slowly, at most doubles until then. Gas that is not used is not paid. A retry reads the prices again.
  */
-async function readDataGas({ usdc }: HasUsdc, pricesAt: string | undefined): Promise<bigint> {
+async function readDataGas({ usdc }: { readonly usdc: UsdcClient }, pricesAt: string | undefined): Promise<bigint> {
   const prices = pricesAt === undefined ? null : await usdc.dataPrices(pricesAt);
   if (prices === null || prices.gasWei === 0n) return 0n;
   const { byteWei, gasWei } = prices;
@@ -55,7 +51,7 @@ const BYTES_AROUND = 300n;
 
 /** The call of a transaction with the gas of its data in its limit. */
 export async function withDataGas<C extends { readonly data: string; readonly gas: bigint }>(
-  { fees }: HasFees,
+  { fees }: { readonly fees: ChainFees },
   call: C,
 ): Promise<C> {
   const bytes = BigInt(call.data.length) / 2n + BYTES_AROUND;
@@ -66,7 +62,7 @@ export async function withDataGas<C extends { readonly data: string; readonly ga
 const CODE_GAS_OF_BYTE = 100n;
 
 /** Maximum price of a unit of gas that code uses, including its share of the data. */
-export async function priceOfGas({ fees }: HasFees): Promise<bigint> {
+export async function priceOfGas({ fees }: { readonly fees: ChainFees }): Promise<bigint> {
   const [{ maxFeePerGas }, perByte] = await Promise.all([fees.current(), fees.dataGasPerByte()]);
   return (maxFeePerGas * (CODE_GAS_OF_BYTE + perByte)) / CODE_GAS_OF_BYTE;
 }

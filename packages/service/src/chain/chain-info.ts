@@ -81,20 +81,15 @@ export function networkNamesOf(chain: ChainInfo, ledgerAsset: string | null): Pi
   return { caip2, name: payableChain(Number(caip2.split(':')[1]))?.name ?? caip2 };
 }
 
-export interface HasChain {
-  readonly chain: ChainInfo;
-}
-
 /** The node's wallet, then its former ones. */
 export const ownWallets = ({ wallet, formerWallets = [] }: ChainInfo): readonly string[] => [wallet, ...formerWallets];
 
 /** True for the node's wallet and its former ones. The books have their USDC already, so transfers from them are not payments. */
 export const isOwnWallet = (chain: ChainInfo, address: string): boolean => ownWallets(chain).includes(address);
 
-/** Address under which others reach this node, without a slash at the end. */
-export interface HasBaseUrl {
+/** Identity of this node for wallets and other nodes: its address, and the chain and wallet that it is paid on. */
+export interface NodeIdentity {
+  readonly chain: ChainInfo;
+  /** Address under which others reach this node, without a slash at the end. */
   readonly baseUrl: string;
 }
-
-/** Identity of this node for wallets and other nodes: its address, and the chain and wallet that it is paid on. */
-export interface NodeIdentity extends HasBaseUrl, HasChain {}

@@ -1,14 +1,13 @@
 import { AppError } from '../lib/app-error.ts';
-import type { HasClock } from '../lib/clock.ts';
 import { cachedFlight } from '../lib/concurrency/single-flight.ts';
 import { DAY_MS } from '../lib/duration.ts';
 import type { Telemetry } from '../lib/telemetry/telemetry.ts';
-import type { HasDb } from '../store/database.ts';
-import { type HasFees, priceOfGas } from './chain-fees.ts';
-import type { HasRegistrar, HasSenders, HasWallet } from './keys/node-keys.ts';
+import type { Store } from '../store/database.ts';
+import type { ChainAccess } from './chain-access.ts';
+import { priceOfGas } from './chain-fees.ts';
+import type { NodeKeys } from './keys/node-keys.ts';
 import { readSpentWei } from './keys/signer-store.ts';
 import { MAX_TRANSACTION_GAS } from './settlement-call.ts';
-import type { HasUsdc } from './usdc-client.ts';
 
 /** Monitors whether the sending keys can pay for gas. */
 export interface GasWatch {
@@ -34,25 +33,22 @@ export interface GasLevel {
   readonly isLow: boolean;
 }
 
-export interface HasGas {
-  readonly gas: GasWatch;
-}
-
 /** The keys that sign for this node, and the gas that they have. */
-export interface SigningKeys extends HasWallet, HasSenders, HasRegistrar, HasGas {
+export interface SigningKeys extends Pick<NodeKeys, 'wallet' | 'senders' | 'registrar'> {
+  readonly gas: GasWatch;
   /** Gas watch of the key that writes to the registry; that key settles no payments. */
   readonly registrarGas: GasWatch;
 }
 
-interface SigningNeeds extends HasUsdc, HasFees, GasCapContext {
+interface SigningNeeds extends Pick<ChainAccess, 'usdc' | 'fees'>, GasCapContext {
   /** The most that the sending keys spend on gas in 24 hours; null: no cap. */
   readonly gasPerDayWei: bigint | null;
 }
 
 export function createGasWatches(
-  { senders, registrar }: HasSenders & HasRegistrar,
+  { senders, registrar }: Pick<NodeKeys, 'senders' | 'registrar'>,
   needs: SigningNeeds,
-): HasGas & { readonly registrarGas: GasWatch } {
+): Pick<SigningKeys, 'gas' | 'registrarGas'> {
   const gasCap = needs.gasPerDayWei === null ? null : createGasCap(needs, addressesOf(senders), needs.gasPerDayWei);
   return {
     gas: createGasWatch({ ...needs, senders, gasCap }),
@@ -60,7 +56,7 @@ export function createGasWatches(
   };
 }
 
-const addressesOf = (senders: HasSenders['senders']): string[] => senders.map(({ address }) => address);
+const addressesOf = (senders: NodeKeys['senders']): string[] => senders.map(({ address }) => address);
 
 /** A balance below this many full transactions is reported as low. */
 const LOW_AT_TRANSACTIONS = 20n;
@@ -71,7 +67,10 @@ interface OfChain {
   readonly chain: { readonly chainId: number };
 }
 
-type WatchContext = HasUsdc & HasSenders & HasFees & Telemetry & OfChain & { readonly gasCap: GasCap | null };
+type WatchContext = Pick<ChainAccess, 'usdc' | 'fees'> &
+  Pick<NodeKeys, 'senders'> &
+  Telemetry &
+  OfChain & { readonly gasCap: GasCap | null };
 
 const refuse = (message: string, reason: string): AppError<'UNAVAILABLE'> =>
   new AppError('UNAVAILABLE', message, { details: { outcome: 'nothing', state: 'cannot_settle', reason } });
@@ -156,7 +155,7 @@ interface GasCap {
 
 const READ_EVERY_MS = 5000;
 
-interface GasCapContext extends HasDb, HasClock, Telemetry, OfChain {}
+interface GasCapContext extends Store, Telemetry, OfChain {}
 
 function createGasCap(ctx: GasCapContext, signers: readonly string[], capWei: bigint): GasCap {
   let wasReached = false;

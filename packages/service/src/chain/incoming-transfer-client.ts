@@ -33,10 +33,6 @@ export interface IncomingTransfers {
   read(fromBlock: bigint, toBlock: bigint): Promise<IncomingTransfer[]>;
 }
 
-export interface HasIncomingTransfers {
-  readonly incomingTransfers: IncomingTransfers;
-}
-
 const TRANSFER = toEventHash('Transfer(address,address,uint256)');
 
 /** Reads the transfers to a wallet from the token's logs. */

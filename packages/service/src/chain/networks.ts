@@ -1,11 +1,18 @@
 import { AppError, invalid } from '../lib/app-error.ts';
-import { type AssetKey, assetIdOf, assetNameOf, type ChainInfo, type HasChain, namesOfAsset } from './chain-info.ts';
+import {
+  type AssetKey,
+  assetIdOf,
+  assetNameOf,
+  type ChainInfo,
+  type NodeIdentity,
+  namesOfAsset,
+} from './chain-info.ts';
 
 /**
  * The networks that the node is paid on, the default one first: one for each token of a chain. Each has what use cases need of a chain, under the names that a context has it:
  * a context is on one network, and the same on another has those parts of that one in their place.
  */
-export interface HasNetworks {
+export interface Networks {
   readonly networks: readonly Network[];
   /** Networks with money in the books or possibly to come, on which the node can't act now. */
   readonly closedNetworks?: readonly ClosedNetwork[];
@@ -25,12 +32,12 @@ export interface ClosedNetwork {
   readonly chain: ChainInfo | null;
 }
 
-export interface Network extends HasChain {
+export interface Network extends Pick<NodeIdentity, 'chain'> {
   /** False while the chain does not answer: nothing is offered on the network then. The default network is always offered. */
   readonly isOpen?: () => boolean;
 }
 
-type OnNetwork = HasChain & Partial<HasNetworks>;
+type OnNetwork = Pick<NodeIdentity, 'chain'> & Partial<Networks>;
 
 /** The context on the first network that fits; itself, if its own does. null: none does. */
 function on<C extends OnNetwork>(ctx: C, fits: (network: Network) => boolean): C | null {
@@ -61,7 +68,7 @@ export const chainOfAsset = (ctx: OnNetwork, ledgerAsset: string | null): ChainI
   null;
 
 /** Throws UNAVAILABLE for a closed asset, by a name of it, so that clients do not pay again in another one. */
-export function refuseClosed({ closedNetworks = [] }: Partial<HasNetworks>, name: string): void {
+export function refuseClosed({ closedNetworks = [] }: Partial<Networks>, name: string): void {
   const closed = closedNetworks.find((each) => namesOfAsset(each).includes(name));
   if (closed) throw new AppError('UNAVAILABLE', `${whyClosed(closed)} Nothing was changed.`);
 }

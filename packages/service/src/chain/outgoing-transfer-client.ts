@@ -1,9 +1,5 @@
 import { type Hex, pad, type TransactionReceipt, toEventHash } from 'viem';
-import {
-  createIncomingTransfers,
-  type HasIncomingTransfers,
-  type IncomingTransfer,
-} from './incoming-transfer-client.ts';
+import { createIncomingTransfers, type IncomingTransfer, type IncomingTransfers } from './incoming-transfer-client.ts';
 import { createLogQuery, movesMoney } from './rpc/log-query.ts';
 import { usdcEventsOf } from './usdc-events.ts';
 import { createWalletBalances, type WalletBalances } from './wallet-balance-client.ts';
@@ -17,7 +13,8 @@ export interface OutgoingTransfers {
 }
 
 /** Transfers to the wallet and out of it. */
-export interface TransferReads extends HasIncomingTransfers {
+export interface TransferReads {
+  readonly incomingTransfers: IncomingTransfers;
   readonly outgoingTransfers: OutgoingTransfers;
 }
 

@@ -226,9 +226,6 @@ function probeCall(token: Hex, address: string): ContractCall {
 }
 
 export type UsdcClient = ReturnType<typeof createUsdcClient>;
-export interface HasUsdc {
-  readonly usdc: UsdcClient;
-}
 
 const ERROR_STRING_SELECTOR = '0x08c379a0';
 /** Failure text of a call that reverted without a reason; usually it ran out of gas. */

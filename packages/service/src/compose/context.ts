@@ -18,7 +18,7 @@ import { createEntryKeeper } from '../agents/onchain/keep-entries.ts';
 import type { RegistrationContext } from '../agents/onchain/register-verified.ts';
 import { createTreasuryOwners } from '../agents/onchain/token-holders.ts';
 import { createAgentFinder } from '../agents/search/find-agent.ts';
-import { createListing, type HasNodeLabel } from '../agents/search/listing.ts';
+import { createListing } from '../agents/search/listing.ts';
 import { createFinisher } from '../calls/finish/finish-invocations.ts';
 import { contradictionKinds } from '../calls/finish/money-audit-store.ts';
 import { createSteadyPairs } from '../calls/pricing/agreed-price.ts';
@@ -45,7 +45,7 @@ import { ranks } from '../http/admission/request-kind.ts';
 import type { HttpContext } from '../http/request/http-context.ts';
 import { createRefusalLog } from '../http/request/refusal-log.ts';
 import type { DashboardBuild } from '../http/site/dashboard-build.ts';
-import type { Clock, HasClock } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { createMutex } from '../lib/concurrency/mutex.ts';
 import { createOnDemandRun } from '../lib/concurrency/on-demand-run.ts';
 import { createSemaphore } from '../lib/concurrency/semaphore.ts';
@@ -63,18 +63,18 @@ import { createKeyTurns } from '../payments/settlement/settler.ts';
 import { readNetworks } from '../payments/statements/read-networks.ts';
 import { createRegistryReader } from '../registry/read/read-registry.ts';
 import { createRegistryClient } from '../registry/read/registry-log-client.ts';
-import { createTokenClient, type HasTokenClient } from '../registry/read/registry-token-client.ts';
+import { createTokenClient } from '../registry/read/registry-token-client.ts';
 import { createRegistryTokens } from '../registry/read/registry-tokens.ts';
 import { createRegistryWriter } from '../registry/write/registry-writer.ts';
 import type { WriterContext } from '../registry/write/writer-context.ts';
-import type { Database, HasDb } from '../store/database.ts';
+import type { Database, Store } from '../store/database.ts';
 import { type DatabaseClock, startDatabaseClock } from '../store/database-clock.ts';
 import { openDatabases } from '../store/open-databases.ts';
 import type { PrimaryGate } from '../store/primary/primary-gate.ts';
 import { createDrain, type Drain } from '../store/queue/drain.ts';
 import { type Heartbeat, startHeartbeat } from '../store/queue/heartbeat.ts';
 import type { ProcessSelf } from '../store/queue/process-store.ts';
-import { createReplica, type HasReplica } from '../store/replica/replica.ts';
+import { createReplica, type Replica } from '../store/replica/replica.ts';
 import type { JobContext } from './jobs.ts';
 import {
   createChainReaders,
@@ -196,7 +196,7 @@ function pumpWaiting(backlog: Backlog, log: Log): void {
 }
 
 /** Starts the runner of this process's work, and registers the process among the others. */
-async function startOwnWork(needs: HasDb & HasClock & { log: Log }, { config, self }: ContextParts) {
+async function startOwnWork(needs: Store & { log: Log }, { config, self }: ContextParts) {
   const runner = createRunner(config.slotLimits, needs);
   const invocations = () => runner.trackedIds().length;
   const drain = createDrain({ log: needs.log, noticeMs: config.drainMs, invocations });
@@ -214,7 +214,7 @@ const metersOf = (metrics: Metrics, log: Log) => ({
   refusalLog: createRefusalLog({ metrics, log }),
 });
 
-function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasDb & HasClock & HasReplica) {
+function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: Store & { readonly replica: Replica }) {
   const { chainId, isExposed } = config;
   const localAccount = localAccountOf({ wallet: localWallet, chainId, isExposed, baseUrl });
   const rateLimiter = createRateLimiter(needs);
@@ -229,7 +229,7 @@ function accessParts({ config, baseUrl, localWallet }: ContextParts, needs: HasD
   };
 }
 
-function createRegistryWork(base: WriterContext & RegistrationContext & HasNodeLabel & HasTokenClient) {
+function createRegistryWork(base: WriterContext & RegistrationContext & { readonly nodeLabel: string }) {
   const registryWriter = createRegistryWriter(base, createFollower(base));
   return {
     registryWriter,

@@ -3,19 +3,18 @@ import { forgetExpiredKeys, forgetSecrets } from '../accounts/idempotency/idempo
 import { forgetDeadKeys } from '../accounts/keys/manage-keys.ts';
 import { forgetOldSessions } from '../accounts/keys/manage-sessions.ts';
 import { forgetWindows } from '../accounts/limits/rate-limiter.ts';
+import type { AgentServices } from '../agents/agent-services.ts';
 import { HAS_DUE_CHECKS } from '../agents/agent-store.ts';
-import type { HasAgentChecks } from '../agents/health/agent-checks.ts';
 import type { CheckContext } from '../agents/health/check-agents.ts';
 import { forgetTypes } from '../agents/listing/declare-types.ts';
 import { HAS_SOLD } from '../agents/onchain/agent-token-store.ts';
 import { type FollowContext, followOwners } from '../agents/onchain/follow-owners.ts';
 import type { EntryKeeper } from '../agents/onchain/keep-entries.ts';
 import { HAS_FEEDBACK_DUE } from '../agents/reputation/feedback-store.ts';
-import { giveFeedback, type HasFeedbackGiver } from '../agents/reputation/give-feedback.ts';
+import { giveFeedback } from '../agents/reputation/give-feedback.ts';
 import { HAS_UNCOUNTED } from '../agents/reputation/outcome-store.ts';
 import { recomputeReputations } from '../agents/reputation/recompute-reputations.ts';
 import { HAS_DUE_REPUTATIONS } from '../agents/reputation/reputation-store.ts';
-import type { HasListing } from '../agents/search/listing.ts';
 import { auditMoney, releaseStaleHolds } from '../calls/finish/audit-money.ts';
 import type { EndContext } from '../calls/finish/end-invocations.ts';
 import { settleBills } from '../calls/finish/settle-bills.ts';
@@ -27,7 +26,7 @@ import { collectRefunds, startHomeSettlements } from '../calls/remote/settle-hom
 import { HAS_OVERDUE, HAS_QUEUED } from '../calls/run/queue-store.ts';
 import { recoverInvocations } from '../calls/run/recover-invocations.ts';
 import { failOverdue } from '../calls/run/run-invocation.ts';
-import type { HasBacklog } from '../calls/run/run-queued.ts';
+import type { Backlog } from '../calls/run/run-queued.ts';
 import type { PayContext } from '../calls/start/pay-and-run.ts';
 import { aggregateStoredBytes, forgetContents } from '../calls/storage.ts';
 import { HAS_STORAGE_CHANGES } from '../calls/storage-store.ts';
@@ -37,17 +36,16 @@ import { createHeadWatch, type HeadWatch } from '../chain/blocks/head-watch.ts';
 import { HAS_UNSHOWN_TRANSFERS } from '../chain/blocks/transfer-point-store.ts';
 import { assetNameOf, tokenKey } from '../chain/chain-info.ts';
 import { HAS_OPEN_NONCES } from '../chain/transaction-store.ts';
-import type { HasWebhookDispatcher } from '../events/deliveries/webhook-dispatcher.ts';
+import type { Dispatcher } from '../events/deliveries/dispatcher.ts';
 import { forgetEvents } from '../events/outbox/forget-events.ts';
 import { failLeftPending } from '../events/webhooks/fail-pending.ts';
 import { createPushDispatcher, forgetPushes } from '../http/gateways/a2a/send-pushes.ts';
-import type { HasRetention } from '../lib/retention.ts';
+import type { Retention } from '../lib/retention.ts';
 import type { NetworkContext } from '../network/network-context.ts';
 import { startNetwork } from '../network/start-network.ts';
 import { HAS_OPEN_BILLS, HAS_UNFINISHED_PAYMENTS } from '../payments/chain-outbox/chain-payment-list-store.ts';
 import { aggregateTotals } from '../payments/ledger/aggregate-totals.ts';
 import { HAS_UNAGGREGATED_TOTALS } from '../payments/ledger/ledger-total-store.ts';
-import type { HasPlatformFee } from '../payments/ledger/take-fees.ts';
 import { IS_BEHIND } from '../payments/payouts/catch-up-store.ts';
 import { HAS_FOUND_PAYOUTS } from '../payments/payouts/found-payout-store.ts';
 import { releaseForgottenWithdrawals } from '../payments/payouts/hold-withdrawal.ts';
@@ -58,7 +56,7 @@ import { HAS_CHANNELS } from '../payments/schemes/batch-settlement/chain/channel
 import { rereadChannels } from '../payments/schemes/batch-settlement/chain/reread-channels.ts';
 import { bookClaims } from '../payments/schemes/batch-settlement/claims/book-claims.ts';
 import type { ClaimContext } from '../payments/schemes/batch-settlement/claims/claim-context.ts';
-import { actOnChannels, type HasChannelClaimer } from '../payments/schemes/batch-settlement/claims/claimer.ts';
+import { actOnChannels } from '../payments/schemes/batch-settlement/claims/claimer.ts';
 import { createChargeRemoval } from '../payments/schemes/batch-settlement/claims/forget-charges.ts';
 import { measureChannels } from '../payments/schemes/batch-settlement/claims/measure-channels.ts';
 import { forgetOldPurchases } from '../payments/schemes/exact/claim-payments.ts';
@@ -68,8 +66,7 @@ import { watchChainIndex } from '../registry/read/read-chain-index.ts';
 import type { RegistryReader } from '../registry/read/read-registry.ts';
 import { HAS_OPEN_WRITES } from '../registry/write/registry-write-store.ts';
 import type { RegistryWriter } from '../registry/write/registry-writer.ts';
-import type { HasDrain } from '../store/queue/drain.ts';
-import type { HasProcessId } from '../store/queue/heartbeat.ts';
+import type { NodeProcess } from '../store/queue/heartbeat.ts';
 import { createSchedule, type RecurringWork, type Repeating, type Schedule } from '../store/queue/schedule.ts';
 import { forgetOldChanges } from '../store/replica/forget-changes.ts';
 
@@ -83,24 +80,22 @@ interface RegistryJobs {
 export interface JobContext
   extends PayContext,
     EndContext,
-    HasBacklog,
-    HasRetention,
-    HasProcessId,
-    HasDrain,
+    NodeProcess,
     CheckContext,
-    HasAgentChecks,
+    AgentServices,
     FollowContext,
-    HasFeedbackGiver,
     ReconcileContext,
     WalletReads,
     PayoutContext,
-    HasPlatformFee,
     ClaimContext,
-    HasChannelClaimer,
     RegistryJobs,
-    HasWebhookDispatcher,
-    NetworkContext,
-    HasListing {}
+    NetworkContext {
+  readonly backlog: Backlog;
+  readonly retention: Retention;
+  /** The wallet that gives feedback about this node's outcomes to the shared registry; null: feedback is off. */
+  readonly feedbackGiver: string | null;
+  readonly webhookDispatcher: Dispatcher;
+}
 
 /** Starts the recurring jobs: those of `every` run on one process of the node at a time, those of `here` on each. */
 export function startRecurring(ctx: JobContext): Repeating[] {

@@ -2,7 +2,7 @@ import { createRequestPayouts } from '../calls/finish/request-payouts.ts';
 import { deepestOf } from '../chain/blocks/confirmation-depth.ts';
 import type { ChainAccess } from '../chain/chain-access.ts';
 import type { ChainInfo } from '../chain/chain-info.ts';
-import type { HasGas } from '../chain/gas-watch.ts';
+import type { SigningKeys } from '../chain/gas-watch.ts';
 import type { Network } from '../chain/networks.ts';
 import { createWalletReads } from '../chain/outgoing-transfer-client.ts';
 import { leastDelayS, longestCallS } from '../config/call-time.ts';
@@ -78,7 +78,7 @@ type Made = ReturnType<typeof createPaymentParts> &
   ReturnType<typeof createMoneyWork>;
 
 /** All of a context that is about one network: a context with those of another is on that one. */
-export interface NodeNetwork extends Network, ChainAccess, HasGas, Made {
+export interface NodeNetwork extends Network, ChainAccess, Pick<SigningKeys, 'gas'>, Made {
   readonly transferDepthBlocks: number;
 }
 

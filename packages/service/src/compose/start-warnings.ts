@@ -1,10 +1,10 @@
 import type { SignatureEngine } from '../chain/keys/signature-engine.ts';
 import type { Config } from '../config/config.ts';
 import { settingNames } from '../config/settings.ts';
-import type { HasMetrics } from '../lib/metrics.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import type { Env } from '../lib/read-env.ts';
-import type { HasLog, Log } from '../lib/telemetry/log.ts';
+import type { Log } from '../lib/telemetry/log.ts';
+import type { Telemetry } from '../lib/telemetry/telemetry.ts';
 
 /** Logs at start which local-mode features are off because others reach the node, and which settings expose its network. */
 export function warnOfReach(config: Config, baseUrl: string, log: Log): void {
@@ -35,7 +35,7 @@ export function reportSignatureEngine({
   signatureEngine,
   metrics,
   log,
-}: { readonly signatureEngine: SignatureEngine } & HasMetrics & HasLog): void {
+}: Telemetry & { readonly signatureEngine: SignatureEngine }): void {
   metrics.nativeSignatures.set(signatureEngine === 'native' ? 1 : 0);
   if (signatureEngine === 'javascript')
     log.warn(

@@ -3,8 +3,4 @@ export interface Clock {
   now(): Date;
 }
 
-export interface HasClock {
-  readonly clock: Clock;
-}
-
 export const systemClock: Clock = { now: () => new Date() };

@@ -85,10 +85,6 @@ export const figureOf = async (gauge: Gauge<'network'>, network?: string): Promi
 
 type OpenRegistry = Registry<OpenMetricsContentType>;
 
-export interface HasMetrics {
-  readonly metrics: Metrics;
-}
-
 /** Creates the metrics of this process in their own registry: two nodes in one process (in tests) do not mix. */
 export function createMetrics(): Metrics {
   const registry = new Registry<OpenMetricsContentType>();

@@ -7,10 +7,6 @@ export interface Retention {
   readonly eventDays: number;
 }
 
-export interface HasRetention {
-  readonly retention: Retention;
-}
-
 export const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * DAY_MS);
 
 const STEP = 1000;

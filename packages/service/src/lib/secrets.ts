@@ -21,10 +21,6 @@ export interface Secrets {
   isAuthentic(purpose: string, parts: readonly string[], code: string): boolean;
 }
 
-export interface HasSecrets {
-  readonly secrets: Secrets;
-}
-
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 

@@ -1,12 +1,11 @@
 import type { Api } from '@agent-network/contracts/api';
-import type { Parsed } from '@agent-network/contracts/endpoint';
-import type { HasGateways } from '../agents/interfaces-of.ts';
+import type { Gateway, Parsed } from '@agent-network/contracts/endpoint';
 import { toRegistrationFile } from '../agents/onchain/registration-file.ts';
 import { listChangedAgents } from '../agents/search/list-changed-agents.ts';
-import type { HasBaseUrl } from '../chain/chain-info.ts';
+import type { NodeIdentity } from '../chain/chain-info.ts';
 import { preparedArray, prepareJson } from '../lib/json/prepared-json.ts';
-import type { HasRegistry } from '../registry/read/registry-info.ts';
-import type { HasDb } from '../store/database.ts';
+import type { RegistryIndex } from '../registry/read/registry-tokens.ts';
+import type { Store } from '../store/database.ts';
 
 const DEFAULT_LIMIT = 100;
 /**
@@ -16,7 +15,7 @@ const MAX_PAGE_BYTES = 4 * 2 ** 20;
 
 /** The registration files of this node's registered agents that changed after a cursor. */
 export async function listNetworkAgents(
-  ctx: HasDb & HasBaseUrl & HasRegistry & HasGateways,
+  ctx: Store & NodeIdentity & RegistryIndex & { readonly gateways: ReadonlySet<Gateway> },
   { cursor, limit = DEFAULT_LIMIT }: Parsed<Api['listNetworkAgents']>['query'],
 ) {
   const page = { cursor, limit, maxBytes: MAX_PAGE_BYTES };

@@ -1,8 +1,8 @@
 import type { NodeIdentity } from '../chain/chain-info.ts';
-import type { HasGuardedFetch } from '../lib/net/guarded-fetch.ts';
+import type { Outbound } from '../lib/net/guarded-fetch.ts';
 import type { Telemetry } from '../lib/telemetry/telemetry.ts';
 import type { RegistryIndex } from '../registry/read/registry-tokens.ts';
-import type { Records } from '../store/database.ts';
+import type { Store } from '../store/database.ts';
 
 /** The operator's settings for other nodes. */
 export interface NetworkRules {
@@ -12,6 +12,6 @@ export interface NetworkRules {
   readonly refused: readonly string[];
 }
 
-export interface NetworkContext extends Records, Telemetry, NodeIdentity, RegistryIndex, HasGuardedFetch {
+export interface NetworkContext extends Store, Telemetry, NodeIdentity, RegistryIndex, Outbound {
   readonly networkRules: NetworkRules;
 }

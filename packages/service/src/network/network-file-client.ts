@@ -1,9 +1,9 @@
-import type { HasClock } from '../lib/clock.ts';
 import { isDeeperThan, MAX_LEVELS } from '../lib/json/json-limits.ts';
 import { parseJsonText } from '../lib/json/json-object.ts';
 import { retryAfterMs } from '../lib/net/error-text.ts';
-import { GuardedFetchError, type GuardedResponse, type HasGuardedFetch } from '../lib/net/guarded-fetch.ts';
+import { GuardedFetchError, type GuardedResponse, type Outbound } from '../lib/net/guarded-fetch.ts';
 import type { GuardedFetchErrorKind } from '../lib/net/guarded-fetch-error.ts';
+import type { Store } from '../store/database.ts';
 import type { Reason } from './entry.ts';
 
 const TIMEOUT_MS = 5000;
@@ -29,7 +29,7 @@ const unread = (reason: Reason, pause: AskedPause | null = null): ReadFile => ({
 
 /** Reads a JSON document of another node under all limits. Throws only when the signal aborts. */
 export async function readJson(
-  ctx: HasGuardedFetch & HasClock,
+  ctx: Outbound & Store,
   { url, maxBytes, signal }: { url: string; maxBytes: number; signal: AbortSignal },
 ): Promise<ReadFile> {
   try {

@@ -1,8 +1,8 @@
 import { saveRemoteAgents } from '../agents/search/list-remote-agents.ts';
 import { listWithUnknownTypes, type RemoteAgent } from '../agents/search/remote-agent.ts';
-import type { HasClock } from '../lib/clock.ts';
 import { isPlainName } from '../lib/json/json-object.ts';
-import type { HasGuardedFetch } from '../lib/net/guarded-fetch.ts';
+import type { Outbound } from '../lib/net/guarded-fetch.ts';
+import type { Store } from '../store/database.ts';
 import type { Tx } from '../store/sql.ts';
 import { judgeAgentFile } from './agent-file.ts';
 import type { Entry, Reason } from './entry.ts';
@@ -129,7 +129,7 @@ type Asked =
 
 /** Reads the agents of a node that changed since a cursor. Throws only when the signal aborts. */
 async function askFeed(
-  ctx: HasGuardedFetch & HasClock,
+  ctx: Outbound & Store,
   { baseUrl, cursor, signal }: { baseUrl: string; cursor: string | null; signal: AbortSignal },
 ): Promise<Asked> {
   const query = new URLSearchParams({ limit: String(LIMIT), ...(cursor === null ? {} : { cursor }) });

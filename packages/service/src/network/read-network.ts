@@ -1,19 +1,19 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
+import type { AgentServices } from '../agents/agent-services.ts';
 import { countAgents } from '../agents/search/list-remote-agents.ts';
-import type { HasListing, HasNodeLabel } from '../agents/search/listing.ts';
 import { readGates } from '../chain/blocks/gates.ts';
 import { assetIdOf, type NodeIdentity, nameAsset } from '../chain/chain-info.ts';
-import { type HasNetworks, onEach } from '../chain/networks.ts';
+import { type Networks, onEach } from '../chain/networks.ts';
 import { NODE_VERSION } from '../lib/process/node-version.ts';
 import { readChainIndex } from '../registry/read/read-chain-index.ts';
-import type { HasRegistry } from '../registry/read/registry-info.ts';
+import type { RegistryIndex } from '../registry/read/registry-tokens.ts';
 import { nodeTokenOf } from '../registry/write/announce-node.ts';
-import type { Records } from '../store/database.ts';
+import type { Store } from '../store/database.ts';
 import { listNodes } from './node-store.ts';
 import { MAX_NODES } from './start-network.ts';
 
-type ReadContext = Records & NodeIdentity & HasNetworks & HasRegistry & HasNodeLabel & HasListing;
+type ReadContext = Store & NodeIdentity & Networks & RegistryIndex & AgentServices & { readonly nodeLabel: string };
 
 /** This node, the nodes known to it, and its progress in the shared registry. */
 export async function readNetwork(ctx: ReadContext): Promise<DataOf<Api['getNetwork']>> {

@@ -1,5 +1,5 @@
+import type { AgentServices } from '../agents/agent-services.ts';
 import { countAgents } from '../agents/search/list-remote-agents.ts';
-import type { HasListing } from '../agents/search/listing.ts';
 import type { Repeating, Schedule } from '../store/queue/schedule.ts';
 import { askNode, showNodes } from './ask-node.ts';
 import { checkAgent } from './check-agent.ts';
@@ -21,7 +21,7 @@ export const MAX_NODES = 1000;
  * Maintains the list of other nodes and their agents: follows the registry, reads the files behind its entries, and polls each node's feed.
  * New nodes, agents and feeds have separate limits, with shares for each node, key and site, so that none blocks others.
  */
-export function startNetwork(ctx: NetworkContext & HasListing, schedule: Schedule): Repeating {
+export function startNetwork(ctx: NetworkContext & AgentServices, schedule: Schedule): Repeating {
   const stopping = new AbortController();
   const { signal } = stopping;
   const onError = (err: unknown) => {
@@ -74,7 +74,7 @@ const refusedOf = ({ networkRules: { refused } }: NetworkContext) => ({
 });
 
 /** Sets this process's metrics of the network. */
-async function countNetwork(ctx: NetworkContext & HasListing): Promise<void> {
+async function countNetwork(ctx: NetworkContext & AgentServices): Promise<void> {
   const nodes = await listNodes(ctx.db, MAX_NODES);
   for (const status of ['online', 'offline'] as const)
     ctx.metrics.networkNodes.set({ status }, nodes.filter((node) => node.status === status).length);

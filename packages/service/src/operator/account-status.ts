@@ -3,13 +3,11 @@ import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import type { AccountItem } from '@agent-network/contracts/network/operator-accounts';
 import type { AccountCaller } from '../accounts/caller.ts';
 import { type Once, unkeyed } from '../accounts/idempotency/once.ts';
-import type { HasAgentChecks } from '../agents/health/agent-checks.ts';
+import type { AgentServices } from '../agents/agent-services.ts';
 import { holdAgents, releaseAgents } from '../agents/listing/hold-agents.ts';
-import type { HasNodeLabel } from '../agents/search/listing.ts';
 import { AppError, notFound } from '../lib/app-error.ts';
-import type { HasClock } from '../lib/clock.ts';
 import { newId } from '../lib/id.ts';
-import type { HasDb } from '../store/database.ts';
+import type { Store } from '../store/database.ts';
 import type { Tx } from '../store/sql.ts';
 import {
   type AccountChangeRow,
@@ -24,7 +22,7 @@ const PAGE = 50;
 
 /** A page of the node's accounts, newest first. */
 export async function listOperatorAccounts(
-  ctx: HasDb,
+  ctx: Store,
   { search, plan, suspended, limit = PAGE, cursor }: Parsed<Api['listOperatorAccounts']>['query'],
 ): Promise<DataOf<Api['listOperatorAccounts']>> {
   const isSuspended = suspended === undefined ? null : suspended === 'true';
@@ -42,7 +40,7 @@ export const toItem = (row: AccountRow): AccountItem => ({
   createdAt: row.createdAt.toISOString(),
 });
 
-type ChangeContext = HasDb & HasClock & HasNodeLabel & HasAgentChecks;
+type ChangeContext = Store & AgentServices & { readonly nodeLabel: string };
 type Change = Pick<AccountChangeRow, 'kind' | 'plan' | 'reason'>;
 
 /** Sets the plan of an account. Its limits apply from the next call on; existing things above them stay. */

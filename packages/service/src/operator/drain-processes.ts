@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HasDb } from '../store/database.ts';
+import type { Store } from '../store/database.ts';
 import { askToDrain, listProcesses, type ProcessRow, takeBackDrain } from './operator-store.ts';
 
 /** Processes of a node: all of them, or the one of this id (or its beginning), place or label. */
@@ -26,7 +26,10 @@ const LOOK_MS = 500;
  * Asks processes to stop taking calls, and waits until they have finished or the time is over; returns the state of each. The request is
  * one statement, so interrupting the wait does not undo it. A process that starts again has a new row, without the request.
  */
-export async function drainProcesses({ db }: HasDb, { which, waitMs, tell }: DrainOrder): Promise<Draining[]> {
+export async function drainProcesses(
+  { db }: Pick<Store, 'db'>,
+  { which, waitMs, tell }: DrainOrder,
+): Promise<Draining[]> {
   const chosen = choose(await listProcesses(db), which);
   const tooOld = chosen.find(({ schemaVersion }) => schemaVersion === null);
   if (tooOld)
@@ -45,7 +48,7 @@ export async function drainProcesses({ db }: HasDb, { which, waitMs, tell }: Dra
 }
 
 /** Lets processes take calls again; they do with their next heartbeat. */
-export async function undoDrain({ db }: HasDb, which: Which): Promise<string[]> {
+export async function undoDrain({ db }: Pick<Store, 'db'>, which: Which): Promise<string[]> {
   const chosen = choose(await listProcesses(db), which).filter(({ drainAskedAt }) => drainAskedAt !== null);
   await takeBackDrain(
     db,

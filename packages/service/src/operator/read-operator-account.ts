@@ -1,9 +1,9 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorAccount } from '@agent-network/contracts/network/operator-accounts';
 import { keylessCaller } from '../accounts/keyless-caller.ts';
-import type { HasPlanCaps } from '../accounts/limits/plan-caps.ts';
+import type { KeySettings } from '../accounts/limits/plan-caps.ts';
 import { readLimitUse, type UsageContext } from '../accounts/limits/read-limit-use.ts';
-import type { HasStorageMeter } from '../calls/storage.ts';
+import type { CallServices } from '../calls/call-services.ts';
 import { notFound } from '../lib/app-error.ts';
 import { availableOf } from '../payments/ledger/treasury.ts';
 import { toItem } from './account-status.ts';
@@ -11,7 +11,7 @@ import { type AccountChangeRow, findAccountRow, listAccountChanges, readAccountU
 
 const MAX_CHANGES = 50;
 
-type ReadContext = UsageContext & HasPlanCaps & HasStorageMeter;
+type ReadContext = UsageContext & KeySettings & CallServices;
 
 /**
  * One account for an operator: its plan, the use of its limits (those of nodes for one that belongs to a node), its money, and the changes

@@ -2,14 +2,13 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { OperatorChannels } from '@agent-network/contracts/network/operator-channels';
-import { type HasChain, nameAsset } from '../chain/chain-info.ts';
-import { assetAsked, type HasNetworks, type KnownAsset, knownAssets } from '../chain/networks.ts';
-import type { HasClock } from '../lib/clock.ts';
+import { type NodeIdentity, nameAsset } from '../chain/chain-info.ts';
+import { assetAsked, type KnownAsset, knownAssets, type Networks } from '../chain/networks.ts';
 import { invariant } from '../lib/invariant.ts';
 import { iso } from '../lib/iso.ts';
 import { pageCursor, pageStartOf } from '../lib/page-position.ts';
 import { availableAt } from '../payments/schemes/batch-settlement/channel-view.ts';
-import type { HasDb } from '../store/database.ts';
+import type { Store } from '../store/database.ts';
 import {
   type ChannelTotals,
   listClaims,
@@ -21,7 +20,7 @@ import {
 const MAX_OWING = 50;
 const DEFAULT_LIMIT = 20;
 
-type Context = HasDb & HasChain & HasNetworks & HasClock;
+type Context = Store & NodeIdentity & Networks;
 
 /** Payment channels of all payers in one asset: totals, debts and withdrawals; and the totals of each asset. */
 export async function readOperatorChannels(

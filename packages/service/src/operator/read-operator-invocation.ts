@@ -4,7 +4,7 @@ import { endReasonOf } from '../calls/finish/report-ended.ts';
 import { timelineOf } from '../calls/read/timeline.ts';
 import { notFound } from '../lib/app-error.ts';
 import { iso } from '../lib/iso.ts';
-import type { HasDb } from '../store/database.ts';
+import type { Store } from '../store/database.ts';
 import type { Tx } from '../store/sql.ts';
 import { refundOf } from './invocation-refund.ts';
 import {
@@ -27,7 +27,7 @@ import {
  * Any invocation for an operator: the reason of its end, its refund, payments, deliveries and open work, read in one snapshot. Holds no
  * input and no result. Throws NOT_FOUND.
  */
-export async function readOperatorInvocation(ctx: HasDb, id: string): Promise<OperatorInvocation> {
+export async function readOperatorInvocation(ctx: Store, id: string): Promise<OperatorInvocation> {
   const trace = await ctx.db.transaction((tx) => readTrace(tx, id), { isolation: 'repeatable read' });
   if (!trace) throw notFound('request');
   const { row, payments, voucher, transfers, deliveries, attempts, queues } = trace;

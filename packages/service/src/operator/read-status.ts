@@ -6,14 +6,13 @@ import { assetIdOf, nameAsset } from '../chain/chain-info.ts';
 import type { GasLevel, SigningKeys } from '../chain/gas-watch.ts';
 import { onEach } from '../chain/networks.ts';
 import { within } from '../lib/concurrency/within.ts';
-import type { HasSettlementHalt } from '../payments/chain-outbox/settlement-halt.ts';
 import { SETTLED_BY_NOW_MS } from '../payments/reconcile/reconcile.ts';
 import { ASKED_FOR_MS, type NetworksContext, readAssetReserves } from '../payments/statements/read-networks.ts';
 import type { ReservesReader } from '../payments/statements/read-reserves.ts';
 import { readChainIndex } from '../registry/read/read-chain-index.ts';
-import type { HasRegistry } from '../registry/read/registry-info.ts';
-import type { Records } from '../store/database.ts';
-import type { HasProcessId } from '../store/queue/heartbeat.ts';
+import type { RegistryIndex } from '../registry/read/registry-tokens.ts';
+import type { Store } from '../store/database.ts';
+import type { NodeProcess } from '../store/queue/heartbeat.ts';
 import {
   countOpenTransactions,
   listProcesses,
@@ -24,13 +23,7 @@ import {
 } from './operator-store.ts';
 import type { TotalsReader } from './read-totals.ts';
 
-export interface StatusContext
-  extends Records,
-    SigningKeys,
-    HasRegistry,
-    HasProcessId,
-    HasSettlementHalt,
-    NetworksContext {
+export interface StatusContext extends Store, SigningKeys, RegistryIndex, NodeProcess, NetworksContext {
   readonly totals: TotalsReader;
   readonly reserves: ReservesReader;
   /** The networks that the node is paid on, at most a second old. */

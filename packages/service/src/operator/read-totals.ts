@@ -3,7 +3,7 @@ import type { OperatorTotals } from '@agent-network/contracts/network/operator';
 import { nameAsset } from '../chain/chain-info.ts';
 import { cachedFlight } from '../lib/concurrency/single-flight.ts';
 import { DAY_MS } from '../lib/duration.ts';
-import type { Records } from '../store/database.ts';
+import type { Store } from '../store/database.ts';
 import { readFees, readNodeTotals } from './totals-store.ts';
 
 const MAX_AGE_MS = 60_000;
@@ -14,12 +14,12 @@ export interface TotalsReader {
 }
 
 /** Reads the totals of the node for all callers, at most once a minute in this process. */
-export function createTotalsReader(ctx: Records): TotalsReader {
+export function createTotalsReader(ctx: Store): TotalsReader {
   const nowMs = () => ctx.clock.now().getTime();
   return { read: cachedFlight(MAX_AGE_MS, () => readTotals(ctx), nowMs) };
 }
 
-async function readTotals({ db, clock }: Records): Promise<OperatorTotals> {
+async function readTotals({ db, clock }: Store): Promise<OperatorTotals> {
   const now = clock.now();
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
   const since = new Date(today - (DAYS - 1) * DAY_MS);

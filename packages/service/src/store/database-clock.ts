@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import type { HasMetrics } from '../lib/metrics.ts';
-import type { HasLog } from '../lib/telemetry/log.ts';
+import type { Log } from '../lib/telemetry/log.ts';
+import type { Telemetry } from '../lib/telemetry/telemetry.ts';
 import type { Sql } from './sql.ts';
 
 /** The time of the database, which all processes of a node share: times that one process writes are judged by the others. */
@@ -11,7 +11,7 @@ export interface DatabaseClock extends Clock {
   stop(): Promise<void>;
 }
 
-export interface DatabaseClockOptions extends HasLog, HasMetrics {
+export interface DatabaseClockOptions extends Telemetry {
   readonly db: Sql;
   /** This machine's clock; tests put it wrong. */
   readonly own?: Clock;
@@ -73,7 +73,7 @@ export async function startDatabaseClock({
   };
 }
 
-function tell(log: HasLog['log'], offsetS: number, isOff: boolean): void {
+function tell(log: Log, offsetS: number, isOff: boolean): void {
   if (isOff)
     log.warn(
       { offsetS, remedy: 'docs/alerts.md#clockoff' },

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type pg from 'pg';
-import type { HasClock } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { createConnectionPool, type PoolOptions } from './connection-pool.ts';
 import { type Listener, type ListenHandler, type Listening, openListener } from './listener.ts';
 import { createPrimaryGate, type PrimaryGate } from './primary/primary-gate.ts';
@@ -33,10 +33,6 @@ export interface Database extends Sql {
   queueAgeMs(): number;
   /** Waits for running statements, then closes every connection. */
   close(): Promise<void>;
-}
-
-export interface HasDb {
-  db: Database;
 }
 
 export interface DatabaseOptions extends PoolOptions {
@@ -80,7 +76,10 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 }
 
 /** The database, and the clock that dates its rows. */
-export interface Records extends HasDb, HasClock {}
+export interface Store {
+  readonly db: Database;
+  readonly clock: Clock;
+}
 
 /** Resolves when the database answers; rejects when it cannot be asked. */
 export const ping = (sql: Sql): Promise<unknown> => sql.query('ready', 'select 1');

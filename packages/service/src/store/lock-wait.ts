@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { singleFlight } from '../lib/concurrency/single-flight.ts';
-import type { HasLog } from '../lib/telemetry/log.ts';
+import type { Telemetry } from '../lib/telemetry/telemetry.ts';
 import { connectionOptions } from './connection-pool.ts';
 import { clientOn } from './primary/database-hosts.ts';
 
@@ -11,7 +11,7 @@ interface Blocker {
   readonly application: string | null;
 }
 
-interface LockWait extends HasLog {
+interface LockWait extends Pick<Telemetry, 'log'> {
   readonly url: string;
   /** The server's process of the connection that works; its `lock_timeout` is `waitMs`. */
   readonly pid: number;

@@ -1,5 +1,4 @@
-import type { HasMetrics } from '../lib/metrics.ts';
-import type { HasLog } from '../lib/telemetry/log.ts';
+import type { Telemetry } from '../lib/telemetry/telemetry.ts';
 import { type Database, openDatabase } from './database.ts';
 import { type DatabaseWatch, startDatabaseWatch } from './primary/database-watch.ts';
 import type { PrimaryGate } from './primary/primary-gate.ts';
@@ -26,7 +25,7 @@ const RESERVED_FOR_READS = 1 / 4;
 /** Opens the databases of a node behind one gate. */
 export function openDatabases(
   { databaseUrl, gate, promiseFile, max }: DatabaseParts,
-  { log, metrics }: HasLog & HasMetrics,
+  { log, metrics }: Telemetry,
 ): Databases {
   const readReserve = Math.floor(max * RESERVED_FOR_READS);
   const db = openDatabase(databaseUrl, { max: max - readReserve, readReserve, log, gate });

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { findMoneyContradictions } from '../../src/calls/finish/audit-money.ts';
 import { suspensesOf } from '../../src/payments/deposits/suspense.ts';
-import type { HasDb } from '../../src/store/database.ts';
+import type { Store } from '../../src/store/database.ts';
 import { withClient, withDatabaseOf } from './kept-connections.ts';
 import { until } from './until.ts';
 
@@ -17,7 +17,7 @@ export const askDatabase = <Row extends pg.QueryResultRow>(
 ): Promise<Row[]> => withClient(databaseUrl, async (client) => (await client.query<Row>(text, [...params])).rows);
 
 /** What waits for the owner of a wallet in the default asset. */
-export async function suspenseOf(ctx: HasDb, address: string): Promise<bigint> {
+export async function suspenseOf(ctx: Store, address: string): Promise<bigint> {
   return (await suspensesOf(ctx, address)).find(({ asset }) => asset === null)?.micro ?? 0n;
 }
 

@@ -30,11 +30,13 @@ import { payerAccountId } from '../../src/payments/ledger/treasury.ts';
 import { prepareChain } from '../../src/payments/reconcile/prepare-chain.ts';
 import type { ReconcileContext } from '../../src/payments/reconcile/reconcile.ts';
 import { createReorgWatch } from '../../src/payments/reconcile/watch-reorgs.ts';
+import type { ChannelServices } from '../../src/payments/schemes/batch-settlement/channel-services.ts';
 import type { ClaimContext } from '../../src/payments/schemes/batch-settlement/claims/claim-context.ts';
 import { createClaimSimulator } from '../../src/payments/schemes/batch-settlement/claims/claim-simulator-client.ts';
-import { createClaimer, type HasChannelClaimer } from '../../src/payments/schemes/batch-settlement/claims/claimer.ts';
+import { createClaimer } from '../../src/payments/schemes/batch-settlement/claims/claimer.ts';
 import { createWalletFunds } from '../../src/payments/schemes/batch-settlement/claims/wallet-funds.ts';
-import { createContractPayers, type HasContractPayers } from '../../src/payments/settlement/contract-payers.ts';
+import type { PaymentChecks } from '../../src/payments/schemes/exact/payment-checks.ts';
+import { createContractPayers } from '../../src/payments/settlement/contract-payers.ts';
 import { createSimulator } from '../../src/payments/settlement/payment-simulator.ts';
 import { createSettler } from '../../src/payments/settlement/settler.ts';
 import { signPayout } from '../../src/payments/settlement/sign-payout.ts';
@@ -60,7 +62,10 @@ export interface EngineOptions {
   readonly claims?: Partial<ChannelClaimSettings>;
 }
 
-export type EngineContext = ReconcileContext & ClaimContext & HasChannelClaimer & HasContractPayers;
+export type EngineContext = ReconcileContext &
+  ClaimContext &
+  Pick<ChannelServices, 'channelClaims'> &
+  Pick<PaymentChecks, 'contractPayers'>;
 
 /** The settlement of a node without the rest of it: its database, its chain behind a proxy, its keys. */
 export interface Engine {

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import type { IdPrefix } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { removeInSteps } from '../../lib/retention.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasDb } from '../../store/database.ts';
-import type { HasProcessId } from '../../store/queue/heartbeat.ts';
+import type { Store } from '../../store/database.ts';
+import type { NodeProcess } from '../../store/queue/heartbeat.ts';
 import type { Tx } from '../../store/sql.ts';
+import type { AccountServices } from '../account-services.ts';
 import type { Caller } from '../caller.ts';
 import {
   answersStored,
@@ -30,9 +30,8 @@ import {
   takeFreeKeys,
   takeSecret,
 } from './idempotency-store.ts';
-import type { HasKeyWriter } from './key-writer.ts';
 
-type TakeContext = HasKeyWriter & HasClock & HasProcessId;
+type TakeContext = AccountServices & Store & NodeProcess;
 
 export interface KeyedRequest extends KeyCaller {
   readonly accountId: string;
@@ -98,7 +97,7 @@ export async function takeUp(ctx: TakeContext, request: KeyedRequest): Promise<K
  * The answer for a repeat. Throws CONFLICT while there is none or when it is lost, IDEMPOTENCY_KEY_REUSED when the key belongs to another request, and
  * FORBIDDEN for another caller who lacks a right of the first.
  */
-export async function findAnswer(ctx: HasDb & HasSecrets, request: KeyedRequest): Promise<FoundAnswer> {
+export async function findAnswer(ctx: Store & Pick<NodeKeys, 'secrets'>, request: KeyedRequest): Promise<FoundAnswer> {
   const row = await findKey(ctx.db, request);
   if (!row) throw stillRunning();
   if (!row.fingerprint.equals(request.fingerprint))
@@ -141,7 +140,7 @@ function requireRights(row: IdempotencyRow, { callerId, scopes }: KeyCaller): vo
  * to show it: the stored copy is deleted.
  */
 export async function takeSecretOnce(
-  ctx: HasDb & HasClock & HasSecrets,
+  ctx: Store & Pick<NodeKeys, 'secrets'>,
   request: KeyedRequest,
 ): Promise<string | null> {
   failpoint('before-take-secret');
@@ -152,7 +151,7 @@ export async function takeSecretOnce(
 
 /** Stores the answer for repeats in the next 24 hours; false when this run no longer holds the key. */
 export async function keepAnswer(
-  ctx: HasKeyWriter & HasClock & HasSecrets,
+  ctx: AccountServices & Store & Pick<NodeKeys, 'secrets'>,
   run: KeyedRun,
   answer: KeptAnswer,
 ): Promise<boolean> {
@@ -163,11 +162,14 @@ export async function keepAnswer(
 }
 
 /** True if the key has a row, or a request its first id: rows are dropped when a call may be repeated, and after a day. */
-export const isKnownKey = (ctx: HasDb & HasSecrets, request: KeyedRequest): Promise<boolean> =>
+export const isKnownKey = (ctx: Store & Pick<NodeKeys, 'secrets'>, request: KeyedRequest): Promise<boolean> =>
   isKeyUsed(ctx.db, request, idUnderKey(ctx, request, 'req', 1));
 
 /** Prepares an answer for storage. */
-export const sealed = (ctx: HasClock & HasSecrets, { body, headers, secret = null }: KeptAnswer): SealedAnswer => ({
+export const sealed = (
+  ctx: Store & Pick<NodeKeys, 'secrets'>,
+  { body, headers, secret = null }: KeptAnswer,
+): SealedAnswer => ({
   sealed: ctx.secrets.seal(body),
   headers,
   secret: secret === null ? null : { sealed: ctx.secrets.seal(secret), until: secretEnd(ctx.clock.now()) },
@@ -177,7 +179,7 @@ const secretEnd = (now: Date) => new Date(now.getTime() + SECRET_KEPT_MS);
 
 /** Stores an answer in the transaction that makes it true. Throws CONFLICT when another process has taken over the key. */
 export async function keepAnswerIn(
-  ctx: HasClock & HasSecrets,
+  ctx: Store & Pick<NodeKeys, 'secrets'>,
   tx: Tx,
   run: KeyedRun,
   answer: KeptAnswer,
@@ -189,23 +191,29 @@ export async function keepAnswerIn(
 export { answersStored as answersKept, dropKeys, freeKeysTaken, type KeyToTake, takeFreeKeys };
 
 /** Releases the key for this request without an answer: a stream is rebuilt from stored rows. */
-export const keepKey = (ctx: HasDb, run: KeyedRun): Promise<void> => releaseKey(ctx.db, run);
+export const keepKey = (ctx: Store, run: KeyedRun): Promise<void> => releaseKey(ctx.db, run);
 
 /** Releases keys of runs with an end that could not be recorded. */
-export const releaseLeft = (ctx: HasDb, keys: readonly LeftKey[]): Promise<void> => releaseKeys(ctx.db, keys);
+export const releaseLeft = (ctx: Pick<Store, 'db'>, keys: readonly LeftKey[]): Promise<void> =>
+  releaseKeys(ctx.db, keys);
 
 /** Frees the key after a refusal that a repeat may escape; a stored answer stays. */
-export const freeKey = (ctx: HasDb, run: KeyedRun): Promise<void> => dropKey(ctx.db, run);
+export const freeKey = (ctx: Store, run: KeyedRun): Promise<void> => dropKey(ctx.db, run);
 
 /** The nth id of a kind under a key: the same in every repeat and process of the node, and unique to the key. */
-export function idUnderKey(ctx: HasSecrets, request: KeyedRequest, prefix: IdPrefix, nth: number): string {
+export function idUnderKey(
+  ctx: Pick<NodeKeys, 'secrets'>,
+  request: KeyedRequest,
+  prefix: IdPrefix,
+  nth: number,
+): string {
   const { accountId, key, fingerprint } = request;
   const code = ctx.secrets.authenticate('id', [accountId, key, fingerprint.toString('hex'), prefix, String(nth)]);
   return `${prefix}_${Buffer.from(code, 'base64url').toString('hex').slice(0, 26)}`;
 }
 
-export const forgetExpiredKeys = (ctx: HasDb & HasClock): Promise<void> =>
+export const forgetExpiredKeys = (ctx: Store): Promise<void> =>
   removeInSteps((most) => dropExpiredKeys(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), most));
 
 /** Removes expired secrets. */
-export const forgetSecrets = (ctx: HasDb & HasClock): Promise<void> => dropSecrets(ctx.db, ctx.clock.now());
+export const forgetSecrets = (ctx: Store): Promise<void> => dropSecrets(ctx.db, ctx.clock.now());

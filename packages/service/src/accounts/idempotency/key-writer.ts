@@ -1,5 +1,5 @@
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { isRolledBack } from '../../store/database-away.ts';
 import {
   type EndedKey,
@@ -19,10 +19,6 @@ export interface KeyWriter {
   store(held: EndedKey, answer: SealedAnswer): Promise<boolean>;
 }
 
-export interface HasKeyWriter {
-  readonly keyWriter: KeyWriter;
-}
-
 const MAX_BATCH = 100;
 const MAX_BATCH_BYTES = 256 * 1024;
 /** An answer of this size has a statement of its own, so that small ones do not wait for it. */
@@ -34,7 +30,7 @@ interface Ended {
 }
 
 /** `keptMs`: how long a key belongs to its request. */
-export function createKeyWriter({ db }: HasDb, keptMs: number): KeyWriter {
+export function createKeyWriter({ db }: Pick<Store, 'db'>, keptMs: number): KeyWriter {
   const takes = createBatcher<KeyToTake, { readonly isRepeated: boolean } | null>({
     maxSize: MAX_BATCH,
     maxConcurrent: 2,

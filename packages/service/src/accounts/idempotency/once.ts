@@ -1,6 +1,6 @@
 import type { ShownOnce } from '@agent-network/contracts/access/shown-once';
-import type { HasClock } from '../../lib/clock.ts';
 import type { IdPrefix } from '../../lib/id.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { isStillKept } from './idempotency.ts';
 import type { KeyToTake, LeftKey, SealedAnswer } from './idempotency-store.ts';
@@ -48,7 +48,7 @@ export const unkeyed: Once = { keep: async (_tx, data) => data, idFor: () => nul
  * than a day, or one that is no answer, keeps its id: the key's next one gets the next id.
  */
 export async function findByIdempotencyKey<T extends { readonly createdAt: Date }>(
-  ctx: HasClock,
+  ctx: Pick<Store, 'clock'>,
   once: Pick<Once, 'idFor'>,
   prefix: IdPrefix,
   find: (id: string) => Promise<T | null>,

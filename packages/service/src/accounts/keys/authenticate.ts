@@ -2,9 +2,8 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { identityTokenPattern } from '@agent-network/contracts/access/access';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasDb } from '../../store/database.ts';
-import type { HasReplica } from '../../store/replica/replica.ts';
+import type { Store } from '../../store/database.ts';
+import type { Replica } from '../../store/replica/replica.ts';
 import { hashSecret, parseApiKey } from '../api-key.ts';
 import type { KnownCaller } from '../caller.ts';
 import { touchApiKey } from '../limits/access-store.ts';
@@ -38,7 +37,7 @@ const refuse = (message: string) => new AppError('UNAUTHORIZED', message);
  * cached in memory. Revoking one removes it from every process before the revoking call returns.
  */
 export function createAuthenticator(
-  ctx: HasDb & HasClock & HasReplica & { readonly hasLocalAccount: boolean },
+  ctx: Store & { readonly replica: Replica; readonly hasLocalAccount: boolean },
 ): Authenticator {
   const credentials = createCredentials(ctx);
   const recent = createBoundedCache<string>(MAX_RECENT, RECENT_MS);

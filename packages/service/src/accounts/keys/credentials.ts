@@ -1,7 +1,6 @@
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { type ChangeTag, createLazyCopies, type LazyCopies } from '../../store/replica/lazy-copies.ts';
-import type { HasReplica } from '../../store/replica/replica.ts';
+import type { Replica } from '../../store/replica/replica.ts';
 import type { AccountCaller, AgentCaller } from '../caller.ts';
 import { type ApiKeyRow, findAgentsByToken, findApiKeys } from '../limits/access-store.ts';
 import { type SessionCaller, sessionCaller } from './session-caller.ts';
@@ -41,7 +40,7 @@ const MAX_HELD = 50_000;
 const SESSION_AGE_MS = 1000;
 
 /** Copies of the credentials that are in use, with the rights of their accounts. */
-export function createCredentials(ctx: HasDb & HasClock & HasReplica): Credentials {
+export function createCredentials(ctx: Store & { readonly replica: Replica }): Credentials {
   const tagsOfKey = ({ caller }: { caller: AccountCaller }): ChangeTag[] => [
     `key ${caller.keyId}`,
     `account ${caller.accountId}`,

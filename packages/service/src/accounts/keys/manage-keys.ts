@@ -4,10 +4,9 @@ import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { LAST_TIME_MS } from '@agent-network/contracts/scalars';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import { removeInSteps } from '../../lib/retention.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
 import {
   findAccount,
@@ -22,23 +21,18 @@ import { listWallets } from '../account-wallet-store.ts';
 import { hashSecret, keyStart, newApiKey } from '../api-key.ts';
 import { type AccountCaller, helpForScope, type KnownCaller, type SpendingLimits } from '../caller.ts';
 import { type Once, unkeyed } from '../idempotency/once.ts';
-import { type HasPlanCaps, withinKeyCap } from '../limits/plan-caps.ts';
+import { type KeySettings, withinKeyCap } from '../limits/plan-caps.ts';
 import { readLimitUse, type UsageContext } from '../limits/read-limit-use.ts';
 import { spentOn } from '../limits/spend.ts';
 import { canLimit, noLimits, readLimits, toWireLimits } from '../spending-limits.ts';
 import { dropDeadKeys } from './dead-key-store.ts';
 import { isSession } from './session-caller.ts';
 
-export interface HasKeyMode {
-  /** `live`: keys of this node move real money. */
-  readonly keyMode: 'live' | 'test';
-}
-
 type KeyInput = Parsed<Api['createApiKey']>['body'];
 
 /** Creates a key for the account, with at most the caller's own rights. Throws CONFLICT at the plan's maximum number of keys. */
 export async function createApiKey(
-  ctx: HasDb & HasClock & HasKeyMode & HasPlanCaps & HasNewKeyLimit,
+  ctx: Store & KeySettings,
   caller: AccountCaller,
   input: KeyInput,
   once: Once = unkeyed,
@@ -61,7 +55,7 @@ export async function createApiKey(
 
 /** Applies the node's default limit per call, except to keys that could lift it. */
 const withNewKeyLimit = (
-  { newKeyPerCallMicro }: HasNewKeyLimit,
+  { newKeyPerCallMicro }: KeySettings,
   limits: SpendingLimits,
   { input, scopes }: { input: KeyInput; scopes: readonly Scope[] },
 ): SpendingLimits =>
@@ -88,7 +82,7 @@ export function requireGivable(caller: AccountCaller, scopes: readonly Scope[]):
 
 /** Creates a key without checking the requester; for the node's own set-up. */
 export async function issueApiKey(
-  ctx: { db: Sql } & HasClock & HasKeyMode,
+  ctx: Pick<Store, 'clock'> & Pick<KeySettings, 'keyMode'> & { db: Sql },
   key: {
     accountId: string;
     name: string;
@@ -116,7 +110,7 @@ export async function issueApiKey(
 
 /** Revokes a key of the account. No process takes it any more once this call is answered. */
 export async function revokeApiKey(
-  ctx: HasDb & HasClock,
+  ctx: Store,
   caller: AccountCaller,
   keyId: string,
 ): Promise<DataOf<Api['revokeApiKey']>> {
@@ -127,7 +121,7 @@ export async function revokeApiKey(
 /** Maximum wallets listed for an account. */
 const MAX_WALLETS = 100;
 
-export async function readAccount(ctx: HasDb, caller: KnownCaller): Promise<DataOf<Api['getAccount']>> {
+export async function readAccount(ctx: Store, caller: KnownCaller): Promise<DataOf<Api['getAccount']>> {
   const account = await findAccount(ctx.db, caller.accountId);
   if (!account) throw notFound('account');
   const { walletProvenAt, suspendedAt, suspendedReason, createdAt, ...rest } = account;
@@ -152,19 +146,13 @@ export const toApiKey = ({ budgetId: _, perCallMicro, perDayMicro, allowedAgents
   lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
 });
 
-/** The limit that a key has for each call when it is created without one. */
-export interface HasNewKeyLimit {
-  /** null: none. */
-  readonly newKeyPerCallMicro: bigint | null;
-}
-
 /**
  * Replaces a key of the account by a new one with the same name, rights and life span; the old one stays valid for `overlapS`, but not
  * beyond its own end. Throws CONFLICT for a key that is dead or was replaced before, and when the overlap exceeds the maximum number of
  * keys.
  */
 export async function rollApiKey(
-  ctx: HasDb & HasClock & HasKeyMode & HasPlanCaps,
+  ctx: Store & KeySettings,
   caller: AccountCaller,
   keyId: string,
   { overlapS }: { overlapS: number },
@@ -206,7 +194,7 @@ const isLiving = ({ revokedAt, expiresAt }: KeyRow, now: Date): boolean =>
 
 /** The keys of the account, valid ones first, with the use of their limits. */
 export async function listApiKeys(
-  ctx: UsageContext & HasPlanCaps,
+  ctx: UsageContext & KeySettings,
   caller: AccountCaller,
 ): Promise<DataOf<Api['listApiKeys']>> {
   const now = ctx.clock.now();
@@ -228,5 +216,5 @@ export async function listApiKeys(
 const KEPT_MS = 400 * DAY_MS;
 
 /** Removes keys 400 days after they expired or were revoked. */
-export const forgetDeadKeys = (ctx: HasDb & HasClock): Promise<void> =>
+export const forgetDeadKeys = (ctx: Store): Promise<void> =>
   removeInSteps((most) => dropDeadKeys(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), most));

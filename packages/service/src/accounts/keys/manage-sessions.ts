@@ -2,12 +2,11 @@ import type { Session } from '@agent-network/contracts/access/sessions';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { notFound } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { removeInSteps } from '../../lib/retention.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { hashSecret } from '../api-key.ts';
 import type { AccountCaller } from '../caller.ts';
@@ -48,7 +47,7 @@ export async function startSession(
 }
 
 export async function listSessions(
-  ctx: HasDb & HasClock,
+  ctx: Store,
   { accountId, keyId }: AccountCaller,
 ): Promise<DataOf<Api['listSessions']>> {
   const now = ctx.clock.now();
@@ -57,13 +56,13 @@ export async function listSessions(
 }
 
 /** Ends the caller's own session. No process takes it any more once this call is answered. */
-export async function endSession(ctx: HasDb & HasClock, caller: SessionCaller): Promise<void> {
+export async function endSession(ctx: Store, caller: SessionCaller): Promise<void> {
   await endSessionRows(ctx.db, caller.accountId, caller.keyId, ctx.clock.now());
 }
 
 /** Ends a valid session of the account as `endSession` does. Throws NOT_FOUND when there is none. */
 export async function endSessionById(
-  ctx: HasDb & HasClock,
+  ctx: Store,
   { accountId }: AccountCaller,
   sessionId: string,
 ): Promise<DataOf<Api['endSessionById']>> {
@@ -72,14 +71,11 @@ export async function endSessionById(
 }
 
 /** Ends every session of the account as `endSession` does. */
-export async function endAllSessions(
-  ctx: HasDb & HasClock,
-  { accountId }: AccountCaller,
-): Promise<DataOf<Api['endAllSessions']>> {
+export async function endAllSessions(ctx: Store, { accountId }: AccountCaller): Promise<DataOf<Api['endAllSessions']>> {
   const ended = await endSessionRows(ctx.db, accountId, null, ctx.clock.now());
   return { ended };
 }
 
 /** Removes sessions a day after their latest possible end. */
-export const forgetOldSessions = (ctx: HasDb & HasClock): Promise<void> =>
+export const forgetOldSessions = (ctx: Store): Promise<void> =>
   removeInSteps((most) => dropSessions(ctx.db, new Date(ctx.clock.now().getTime() - SESSION_MS - DAY_MS), most));

@@ -1,7 +1,6 @@
-import type { HasClock } from '../../lib/clock.ts';
 import { createPoller } from '../../lib/concurrency/poller.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
 import type { Caller } from '../caller.ts';
 import { isUnkeyed } from '../keyless-caller.ts';
 import { listLiving } from '../limits/access-store.ts';
@@ -19,7 +18,7 @@ export interface Revocations {
 /** Poll interval for all streams of the process: one query over their keys. */
 const LOOK_MS = 500;
 
-export function createRevocations(ctx: HasDb & HasClock & HasLog): Revocations {
+export function createRevocations(ctx: Store & Telemetry): Revocations {
   const watched = new Map<string, Set<AbortController>>();
 
   async function look(): Promise<void> {
@@ -58,7 +57,7 @@ export function createRevocations(ctx: HasDb & HasClock & HasLog): Revocations {
 }
 
 /** The valid ones of these keys and sessions: not revoked, not expired, and a session not idle for too long. */
-export async function livingKeys(ctx: HasDb & HasClock, keyIds: readonly string[]): Promise<ReadonlySet<string>> {
+export async function livingKeys(ctx: Store, keyIds: readonly string[]): Promise<ReadonlySet<string>> {
   const now = ctx.clock.now();
   return new Set(await listLiving(ctx.db, keyIds, { now, seenAfter: new Date(now.getTime() - IDLE_MS) }));
 }

@@ -1,11 +1,11 @@
 import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { HOUR_MS } from '../../lib/duration.ts';
 import { siteOf } from '../../lib/net/address-ranges.ts';
+import type { Store } from '../../store/database.ts';
 import type { KnownCaller } from '../caller.ts';
 import { isUnkeyed, isVisitor } from '../keyless-caller.ts';
 import { accountSubject, addressSubject, type CountedLimit, type LimitState } from './rate-limit.ts';
-import type { HasRateLimiter, LimitUse } from './rate-limiter.ts';
+import type { LimitUse, RateLimiter } from './rate-limiter.ts';
 
 /** Calls with price 0. No payment limits them, so they have a rate limit besides those of the plan. */
 export interface FreeCalls {
@@ -16,10 +16,6 @@ export interface FreeCalls {
   count(caller: KnownCaller, client: string | null, calls: number): Promise<{ giveBack(): Promise<void> }>;
   /** The account's use of its limit in the current hour. */
   look(caller: KnownCaller): Promise<LimitUse>;
-}
-
-export interface HasFreeCalls {
-  readonly freeCalls: FreeCalls;
 }
 
 /**
@@ -51,7 +47,7 @@ function limitsOf(perHour: number, caller: KnownCaller, client: string | null): 
 }
 
 /** A process that dies after it counted a call and before it stored it leaves that call counted until its hour ends. */
-export function createFreeCalls(ctx: HasRateLimiter & HasClock, perHour: number): FreeCalls {
+export function createFreeCalls(ctx: Store & { readonly rateLimiter: RateLimiter }, perHour: number): FreeCalls {
   const { rateLimiter } = ctx;
   type Taken = CountedLimit & { readonly state: LimitState };
 
@@ -93,7 +89,7 @@ function usedUp({ limit, resetS }: LimitState, now: Date): AppError {
 
 /** Starts calls, `calls` of which are free; gives the count back if the start fails. */
 export async function countingFree<T>(
-  { freeCalls }: HasFreeCalls,
+  { freeCalls }: { readonly freeCalls: FreeCalls },
   caller: KnownCaller,
   { client, calls }: { readonly client: string | null; readonly calls: number },
   start: () => Promise<T>,

@@ -3,8 +3,13 @@ import { AppError } from '../../lib/app-error.ts';
 import type { Tx } from '../../store/sql.ts';
 import { countLivingKeys, endOldestSignInKeys, lockAccount, readPlan } from '../account-store.ts';
 
-export interface HasPlanCaps {
+/** Settings of API keys: maximum of a plan, mode, spending limit of new ones. */
+export interface KeySettings {
   readonly planCaps: PlanCaps;
+  /** `live`: keys of this node move real money. */
+  readonly keyMode: 'live' | 'test';
+  /** The limit that a key has for each call when it is created without one. null: none. */
+  readonly newKeyPerCallMicro: bigint | null;
 }
 
 /**
@@ -12,7 +17,7 @@ export interface HasPlanCaps {
  * account. Throws CONFLICT.
  */
 export async function withinKeyCap<T>(
-  ctx: HasPlanCaps,
+  ctx: KeySettings,
   tx: Tx,
   { accountId, now }: { accountId: string; now: Date },
   make: () => Promise<T>,
@@ -30,7 +35,7 @@ export async function withinKeyCap<T>(
 
 /** Revokes the oldest keys from sign-ins to make room for one more: they never lock out the holder of the wallet. */
 export async function giveWayToSignIn(
-  ctx: HasPlanCaps,
+  ctx: KeySettings,
   tx: Tx,
   { accountId, now }: { accountId: string; now: Date },
 ): Promise<void> {
@@ -41,7 +46,7 @@ export async function giveWayToSignIn(
 
 /** Throws CONFLICT when the account is at its plan's maximum number of agents, counted by `countUpTo`. Serialized for each account. */
 export async function requireRoomForAgent(
-  ctx: HasPlanCaps,
+  ctx: KeySettings,
   tx: Tx,
   accountId: string,
   countUpTo: (most: number) => Promise<number>,

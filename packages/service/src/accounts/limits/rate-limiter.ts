@@ -1,9 +1,8 @@
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { HOUR_MS } from '../../lib/duration.ts';
 import { removeInSteps } from '../../lib/retention.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { isRolledBack } from '../../store/database-away.ts';
 import { type CountedClass, type LimitState, leaseSize } from './rate-limit.ts';
 import {
@@ -59,10 +58,6 @@ export interface LimitUse {
   readonly resetAt: string | null;
 }
 
-export interface HasRateLimiter {
-  readonly rateLimiter: RateLimiter;
-}
-
 const MAX_SUBJECTS = 50_000;
 /** Windows of one statement, and statements at a time. */
 const MAX_BATCH = 200;
@@ -74,7 +69,7 @@ const returnable: ReadonlySet<CountedClass> = new Set(['invocations', 'freeCalls
 const resetOf = (counter: Counter) => Math.ceil(counter.endsAtMs / 1000);
 
 /** Leases and returns of all callers that wait at the same time share a statement. */
-function createWindows(ctx: HasDb & HasClock) {
+function createWindows(ctx: Store) {
   const leases = createBatcher<OpenLease, WindowLease>({
     run: (open) =>
       leaseCalls(
@@ -109,7 +104,7 @@ const state = (counter: Counter, limit: number, isAllowed: boolean): LimitState 
  * Anchored windows of an hour in the database, leased in small lots: never over the limit, with any number of processes. Calls that wait at
  * the same time are leased together: a lot of exactly their number, where the limit is small.
  */
-export function createRateLimiter(ctx: HasDb & HasClock): RateLimiter {
+export function createRateLimiter(ctx: Store): RateLimiter {
   const counters = createBoundedCache<Counter>(MAX_SUBJECTS);
   const windows = createWindows(ctx);
   const nowMs = () => ctx.clock.now().getTime();
@@ -224,5 +219,5 @@ function spendOne(counter: Counter, limit: number): LimitState {
 const KEPT_MS = 2 * 3_600_000;
 
 /** Removes windows of limits that have ended: each address that has made a call has one. */
-export const forgetWindows = (ctx: HasDb & HasClock): Promise<void> =>
+export const forgetWindows = (ctx: Store): Promise<void> =>
   removeInSteps((most) => dropWindows(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), most));

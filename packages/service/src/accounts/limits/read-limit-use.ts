@@ -1,11 +1,11 @@
 import type { LimitClass, PlanLimits } from '../../config/limits.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
+import type { AccountServices } from '../account-services.ts';
 import type { KnownCaller } from '../caller.ts';
 import { accountSubject, limitOf } from './rate-limit.ts';
-import type { HasRateLimiter, LimitUse } from './rate-limiter.ts';
+import type { LimitUse } from './rate-limiter.ts';
 
-export type UsageContext = HasDb & HasClock & HasRateLimiter & { readonly planLimits: PlanLimits };
+export type UsageContext = Store & AccountServices & { readonly planLimits: PlanLimits };
 
 /** The account's use of its limits in the current hour: all keys, agents and sessions together. */
 export async function readLimitUse(

@@ -1,5 +1,5 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { LockMode } from '../../store/lock-free.ts';
 import type { Tx } from '../../store/sql.ts';
 import type { AccountCaller } from '../caller.ts';
@@ -48,7 +48,7 @@ export async function unspend(
 }
 
 /** Spending limits of a key and today's spending (UTC); null without limits. Spending without a daily limit is not counted. */
-export async function readSpending(ctx: HasDb, { limits, budgetId }: AccountCaller, now: Date) {
+export async function readSpending(ctx: Store, { limits, budgetId }: AccountCaller, now: Date) {
   const { perCallMicro, perDayMicro } = limits;
   if (perCallMicro === null && perDayMicro === null) return null;
   return {
@@ -60,7 +60,7 @@ export async function readSpending(ctx: HasDb, { limits, budgetId }: AccountCall
 
 /** Spending from budgets on the day (UTC) of a time. */
 export const spentOn = async (
-  ctx: HasDb,
+  ctx: Store,
   budgetIds: readonly string[],
   at: Date,
 ): Promise<ReadonlyMap<string, bigint>> =>

@@ -1,9 +1,8 @@
-import type { HasBaseUrl, HasChain, NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import {
   type Challenge,
@@ -37,8 +36,8 @@ export interface WalletProofs {
   readonly walletSignatures: WalletSignatures;
 }
 
-type GiveContext = HasClock & NodeIdentity & HasSecrets;
-export interface ChallengeContext extends Records, NodeIdentity, HasSecrets, WalletProofs {}
+type GiveContext = Store & NodeIdentity & Pick<NodeKeys, 'secrets'>;
+export interface ChallengeContext extends Store, NodeIdentity, Pick<NodeKeys, 'secrets'>, WalletProofs {}
 
 /**
  * Issues the text that a wallet must sign: to prove that it owns an agent or belongs to the account, to withdraw, or, without an account,
@@ -78,7 +77,7 @@ function purposeOf({ withdrawal, grant, agentId, accountId }: Parameters<typeof 
 const expiryOf = ({ issuedAt }: Challenge): Date => new Date(issuedAt.getTime() + CHALLENGE_TTL_MS);
 
 const textOf = (
-  { baseUrl, chain }: HasBaseUrl & HasChain,
+  { baseUrl, chain }: NodeIdentity,
   challenge: Challenge,
   more: { challengeId: string } & Named,
 ): string => challengeText({ ...challenge, ...more, baseUrl, chainId: chain.chainId, expiresAt: expiryOf(challenge) });

@@ -2,7 +2,7 @@ import { SIGN_IN_WITH_X, SignInWithX } from '@agent-network/contracts/payments/s
 import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { problemText } from '../../lib/json/problem-text.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { newNonce } from './challenge-id.ts';
 import { useOnce } from './challenge-store.ts';
 import type { WalletSignatures } from './wallet-signature-client.ts';
@@ -11,7 +11,7 @@ const HEADER = 'SIGN-IN-WITH-X';
 const STATEMENT = 'Read the calls that this wallet has paid for. This moves no money.';
 
 /** The extension of a 402 answer that asks a wallet to sign in for this address of the node. Nothing is stored. */
-export function signInExtension(ctx: NodeIdentity & Pick<Records, 'clock'>, uri: string): Record<string, unknown> {
+export function signInExtension(ctx: NodeIdentity & Pick<Store, 'clock'>, uri: string): Record<string, unknown> {
   const now = ctx.clock.now();
   return {
     info: {
@@ -38,7 +38,7 @@ export function signInExtension(ctx: NodeIdentity & Pick<Records, 'clock'>, uri:
  * the chain can verify it and does not answer.
  */
 export async function useSignIn(
-  ctx: Records & NodeIdentity & { readonly walletSignatures: WalletSignatures },
+  ctx: Store & NodeIdentity & { readonly walletSignatures: WalletSignatures },
   header: string,
   uris: readonly string[],
 ): Promise<string> {

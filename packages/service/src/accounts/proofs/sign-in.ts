@@ -3,18 +3,18 @@ import { defaultScopes } from '@agent-network/contracts/access/scopes';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { invalid, notFound } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
-import type { HasDb } from '../../store/database.ts';
-import { admitWallet, type HasOwnerProofs, recordNode } from '../admit-wallet.ts';
-import { type HasKeyMode, issueApiKey } from '../keys/manage-keys.ts';
+import type { Store } from '../../store/database.ts';
+import type { AccountServices } from '../account-services.ts';
+import { admitWallet, recordNode } from '../admit-wallet.ts';
+import { issueApiKey } from '../keys/manage-keys.ts';
 import { type StartedSession, startSession } from '../keys/manage-sessions.ts';
-import { giveWayToSignIn, type HasPlanCaps, withinKeyCap } from '../limits/plan-caps.ts';
+import { giveWayToSignIn, type KeySettings, withinKeyCap } from '../limits/plan-caps.ts';
 import { openAccount } from '../open-account.ts';
 import { readChallengeId } from './challenge-id.ts';
 import { type ChallengeContext, giveChallenge, judgeChallenge, useChallenge } from './prove-wallet.ts';
 
-type SignInContext = ChallengeContext & HasKeyMode & HasPlanCaps & HasOwnerProofs;
+type SignInContext = ChallengeContext & KeySettings & AccountServices;
 
 /**
  * Issues the sign-in text for a wallet. Requesting it needs no rights, reveals nothing about the wallet and uses up none of its owner's
@@ -75,7 +75,7 @@ export async function signIn(
  * session. Throws as `judgeChallenge` does, and CONFLICT for a wallet that another account has claimed.
  */
 export async function signInSession(
-  ctx: ChallengeContext & HasOwnerProofs,
+  ctx: ChallengeContext & AccountServices,
   signed: { challengeId: string; signature: string },
   userAgent: string | null,
 ): Promise<StartedSession> {
@@ -92,7 +92,7 @@ export async function signInSession(
 
 /** Starts a session of local mode's own account. Throws NOT_FOUND unless there is one and the client is on this machine. */
 export async function signInLocally(
-  ctx: HasDb & HasClock & HasLocalAccount,
+  ctx: Store & AccountServices,
   client: { readonly isLocal: boolean; readonly userAgent: string | null },
 ): Promise<StartedSession> {
   const { localAccount } = ctx;
@@ -101,11 +101,6 @@ export async function signInLocally(
   const now = ctx.clock.now();
   const { userAgent } = client;
   return ctx.db.transaction((tx) => startSession(tx, { accountId, userAgent, isLocal: true, now }));
-}
-
-export interface HasLocalAccount {
-  /** Wallet of local mode's own account, in lower case; null when local sign-in is not available. */
-  readonly localAccount: string | null;
 }
 
 /** Base, where USDC is real money. */

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../lib/json/json-object.ts';
-import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { GuardedFetchError, type Outbound } from '../../lib/net/guarded-fetch.ts';
 import { type A2aBinding, type A2aInterface, type A2aVersion, interfacesOf, isCard, shownValue } from './a2a-card.ts';
 import { readWellKnown } from './prove-endpoint.ts';
 import { type Upstream, urlBelow, withoutEndSlashes } from './upstream.ts';
@@ -31,7 +31,7 @@ const cardUrlsOf = (endpoint: string): string[] =>
  * Reads the card of an endpoint, and finds the best interface that may be called: below the card's own base, as a card speaks for no other
  * address, or elsewhere on its origin if the origin itself names the agent. Throws UpstreamFault.
  */
-export async function readA2aAgent(ctx: HasGuardedFetch, upstream: Upstream): Promise<A2aAgent> {
+export async function readA2aAgent(ctx: Outbound, upstream: Upstream): Promise<A2aAgent> {
   const { cardUrl, card } = await findCard(ctx, upstream);
   const { found, faults } = interfacesOf(card);
   const more: string[] = [];
@@ -53,7 +53,7 @@ export async function readA2aAgent(ctx: HasGuardedFetch, upstream: Upstream): Pr
 }
 
 /** Throws UpstreamFault, of the answer that came closest to a card. */
-async function findCard(ctx: HasGuardedFetch, upstream: Upstream): Promise<{ cardUrl: string; card: Json }> {
+async function findCard(ctx: Outbound, upstream: Upstream): Promise<{ cardUrl: string; card: Json }> {
   let first: UpstreamFault | null = null;
   let odd: UpstreamFault | null = null;
   for (const cardUrl of cardUrlsOf(upstream.endpoint)) {
@@ -109,7 +109,7 @@ function placeOf({ url: given, field }: A2aInterface, cardUrl: string): Placed {
 }
 
 /** True when the controller of the whole origin names the agent, so that the card may refer to addresses outside its own path. */
-async function isNamedByOrigin(ctx: HasGuardedFetch, { endpoint, agentId }: Upstream): Promise<boolean> {
+async function isNamedByOrigin(ctx: Outbound, { endpoint, agentId }: Upstream): Promise<boolean> {
   return (await readWellKnown(ctx, endpoint)).some((each) => each.agentId === agentId);
 }
 

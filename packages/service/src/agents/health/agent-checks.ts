@@ -2,29 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createOnDemandRun } from '../../lib/concurrency/on-demand-run.ts';
 import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
 import { unlessAborted } from '../../lib/concurrency/unless-aborted.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { AgentChecks } from '../agent-services.ts';
 import { type CheckRoom, type DueAgent, takeDueAgents } from '../agent-store.ts';
 import { type CheckContext, checkAgent } from './check-agents.ts';
-
-/** Checks of agents in this process: endpoint proofs of pending agents, health probes of the others. */
-export interface AgentChecks {
-  /**
-   * Begins the checks that are due, as far as there is room; while some are running, one run looks for others that are due. Resolves when
-   * those that it began have ended.
-   */
-  run(): Promise<void>;
-  /** Runs the due checks soon rather than at the next tick. */
-  requestRun(): void;
-  /** Starts no further checks. Running ones are abandoned without recording; they are due again after their lease. */
-  stop(): void;
-}
-
-export interface HasAgentChecks {
-  readonly agentChecks: AgentChecks;
-}
-
-/** Endpoints of agents: which may be called, and the run that proves new ones. */
-export interface EndpointChecks extends HasGuardedFetch, HasAgentChecks {}
 
 /**
  * Checks at a time, of all runs. Agents that answer late or never hold a place for up to 15 seconds: they have half of the places, and

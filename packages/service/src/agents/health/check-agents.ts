@@ -1,14 +1,13 @@
 import { isAccountSuspended } from '../../accounts/suspension.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { emit } from '../../events/outbox/outbox.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { type Agent, type AgentEvent, type FaultDetail, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
 import { lockAgentRow } from '../agent-lock-store.ts';
 import { agentEventsOf, changeAgent } from '../change-agent.ts';
 import { type RegistrationContext, registerVerified } from '../onchain/register-verified.ts';
 import { reputationAfterProbe } from '../reputation/recompute-reputations.ts';
-import type { HasNodeLabel } from '../search/listing.ts';
 import { checkUpstream, type UpstreamCheck } from './check-upstream.ts';
 import { addProbe } from './probe-store.ts';
 import { type ProofSources, proveAgent } from './prove-agent.ts';
@@ -16,7 +15,10 @@ import { type EndpointProof, tryChallenge } from './prove-endpoint.ts';
 import { openUpstream, type Upstream } from './upstream.ts';
 import { kindOf, UpstreamFault } from './upstream-client.ts';
 
-export interface CheckContext extends RegistrationContext, HasLog, HasSecrets, ProofSources, HasNodeLabel {}
+export interface CheckContext extends RegistrationContext, Telemetry, Pick<NodeKeys, 'secrets'>, ProofSources {
+  /** Spec: `location`. Where agents of this node are at home. */
+  readonly nodeLabel: string;
+}
 
 /** Weight of the newest response time in the moving average. */
 const NEWEST = 0.2;
@@ -101,7 +103,7 @@ const TOKEN_LOST =
   "The node cannot open the agent's identityToken since its SECRET_KEY was changed: ask for a new one (POST /identity/verify with newIdentityToken).";
 
 /** Fault of an agent with a token sealed by another secret of the node: its calls can't be signed. */
-const lostToken = ({ secrets }: HasSecrets, { tokenSealed }: Agent): UpstreamFault | null =>
+const lostToken = ({ secrets }: Pick<NodeKeys, 'secrets'>, { tokenSealed }: Agent): UpstreamFault | null =>
   tokenSealed === null || secrets.openOrNull(tokenSealed) !== null
     ? null
     : new UpstreamFault(TOKEN_LOST, { detail: { kind: 'token_lost', status: null, body: null } });
@@ -161,7 +163,7 @@ const isSameSeal = (one: Buffer | null, other: Buffer | null): boolean =>
 
 /** Applies a result to the current state of the agent, which may have been changed or removed during the check. */
 async function record(
-  ctx: RegistrationContext & HasNodeLabel,
+  ctx: RegistrationContext & { readonly nodeLabel: string },
   checked: Agent,
   find: (current: Agent) => { events: readonly AgentEvent[]; change: AgentChange },
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import { isObject } from '../../lib/json/json-object.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { Outbound } from '../../lib/net/guarded-fetch.ts';
 import { readA2aAgent } from './a2a-card-client.ts';
 import { requireTool } from './mcp-client.ts';
 import { requireAvailable } from './mip-client.ts';
@@ -21,7 +21,7 @@ export interface UpstreamCheck {
   readonly digest: string | null;
 }
 
-type Check = (ctx: HasGuardedFetch, upstream: Upstream) => Promise<string | null>;
+type Check = (ctx: Outbound, upstream: Upstream) => Promise<string | null>;
 
 /** Any HTTP answer below 500 means alive, and so does 501: the server of an agent that takes only POST. Others: see `liveFault`. */
 const answersAnything: Check = async (ctx, upstream) => {
@@ -51,7 +51,7 @@ const checks: Record<AgentProtocol, Check> = {
 };
 
 /** Checks that an endpoint can be called in its protocol, without calling it. */
-export async function checkUpstream(ctx: HasGuardedFetch, upstream: Upstream): Promise<UpstreamCheck> {
+export async function checkUpstream(ctx: Outbound, upstream: Upstream): Promise<UpstreamCheck> {
   try {
     return { fault: null, digest: await checks[upstream.protocol](ctx, upstream) };
   } catch (error) {
@@ -60,7 +60,7 @@ export async function checkUpstream(ctx: HasGuardedFetch, upstream: Upstream): P
 }
 
 /** Throws UpstreamFault unless `GET /models` lists the agent's model. */
-async function requireModel(ctx: HasGuardedFetch, upstream: Upstream): Promise<void> {
+async function requireModel(ctx: Outbound, upstream: Upstream): Promise<void> {
   const { data } = await readObject(ctx, upstream, urlBelow(upstream.endpoint, '/models'), 'GET /models');
   if (!Array.isArray(data)) throw new UpstreamFault('GET /models is not answered with a list of models.');
   if (!data.some((model) => isObject(model) && model.id === upstream.model))

@@ -1,6 +1,6 @@
 import { isObject, type Json, parseObject } from '../../lib/json/json-object.ts';
 import { createEventParser } from '../../lib/net/event-parser.ts';
-import type { GuardedResponse, HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { GuardedResponse, Outbound } from '../../lib/net/guarded-fetch.ts';
 import { NODE_VERSION } from '../../lib/process/node-version.ts';
 import { schemaDigest } from './schema-digest.ts';
 import { headersTo, type Upstream } from './upstream.ts';
@@ -46,7 +46,7 @@ export function mcpMessage({ version, sessionId }: McpSession, method: string, p
 }
 
 /** Finds the protocol of a server: the stateless one, else one with a handshake. Throws UpstreamFault. */
-export async function openMcp(ctx: HasGuardedFetch, upstream: Upstream, signal?: AbortSignal): Promise<McpSession> {
+export async function openMcp(ctx: Outbound, upstream: Upstream, signal?: AbortSignal): Promise<McpSession> {
   const stateless = { version: STATELESS, sessionId: null };
   const discovered = await ask(ctx, upstream, stateless, 'server/discover', {}, signal);
   const { status } = discovered.answer;
@@ -75,7 +75,7 @@ export async function openMcp(ctx: HasGuardedFetch, upstream: Upstream, signal?:
 const isSessionId = (id: string | string[]): id is string => typeof id === 'string' && /^[\x21-\x7e]{1,1000}$/.test(id);
 
 /** Ends a session, if there is one; its answer does not matter. */
-export function closeMcp(ctx: HasGuardedFetch, upstream: Upstream, { version, sessionId }: McpSession): void {
+export function closeMcp(ctx: Outbound, upstream: Upstream, { version, sessionId }: McpSession): void {
   if (sessionId === null) return;
   const headers = {
     ...headersTo(upstream, upstream.endpoint),
@@ -88,7 +88,7 @@ export function closeMcp(ctx: HasGuardedFetch, upstream: Upstream, { version, se
 
 /** The tool that the agent calls. Throws UpstreamFault when it is not there. */
 export async function findTool(
-  ctx: HasGuardedFetch,
+  ctx: Outbound,
   upstream: Upstream,
   session: McpSession,
   signal?: AbortSignal,
@@ -108,7 +108,7 @@ export async function findTool(
 }
 
 async function* listTools(
-  ctx: HasGuardedFetch,
+  ctx: Outbound,
   upstream: Upstream,
   session: McpSession,
   signal: AbortSignal | undefined,
@@ -138,7 +138,7 @@ const isTool = (value: unknown): value is McpTool =>
 const WHOLE_CHECK_MS = 10_000;
 
 /** Throws UpstreamFault unless the tool is there; returns the digest of its schemas. */
-export async function requireTool(ctx: HasGuardedFetch, upstream: Upstream): Promise<string> {
+export async function requireTool(ctx: Outbound, upstream: Upstream): Promise<string> {
   const signal = AbortSignal.timeout(WHOLE_CHECK_MS);
   const session = await openMcp(ctx, upstream, signal);
   try {
@@ -155,7 +155,7 @@ interface Asked {
 }
 
 async function ask(
-  ctx: HasGuardedFetch,
+  ctx: Outbound,
   upstream: Upstream,
   session: McpSession,
   method: string,
@@ -169,7 +169,7 @@ async function ask(
 }
 
 const send = (
-  ctx: HasGuardedFetch,
+  ctx: Outbound,
   upstream: Upstream,
   { headers, body }: ReturnType<typeof mcpMessage>,
   signal: AbortSignal | undefined,

@@ -1,12 +1,12 @@
 import { isObject, type Json, scalarText } from '../../lib/json/json-object.ts';
 import { excerptOf } from '../../lib/net/error-text.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { Outbound } from '../../lib/net/guarded-fetch.ts';
 import { schemaDigest } from './schema-digest.ts';
 import { type Upstream, urlBelow } from './upstream.ts';
 import { getFrom, readObject, requireGood, UpstreamFault } from './upstream-client.ts';
 
 /** Throws UpstreamFault unless the agent reports that it is available; returns the digest of its fields, if it declares them. */
-export async function requireAvailable(ctx: HasGuardedFetch, upstream: Upstream): Promise<string | null> {
+export async function requireAvailable(ctx: Outbound, upstream: Upstream): Promise<string | null> {
   const url = urlBelow(upstream.endpoint, '/availability');
   const answer = await readObject(ctx, upstream, url, 'GET /availability');
   const { status, available } = isObject(answer.data) ? { ...answer, ...answer.data } : answer;
@@ -21,11 +21,7 @@ export async function requireAvailable(ctx: HasGuardedFetch, upstream: Upstream)
 }
 
 /** The fields of a job's input; null: the agent does not declare them, or not in a known form. */
-export async function readFields(
-  ctx: HasGuardedFetch,
-  upstream: Upstream,
-  signal?: AbortSignal,
-): Promise<Json[] | null> {
+export async function readFields(ctx: Outbound, upstream: Upstream, signal?: AbortSignal): Promise<Json[] | null> {
   const answer = await getFrom(ctx, upstream, urlBelow(upstream.endpoint, '/input_schema'), {
     timeoutMs: 5000,
     maxBytes: 256 * 1024,

@@ -1,11 +1,10 @@
 import { isIP } from 'node:net';
 import { agentRegistryOf } from '@agent-network/contracts/agents/registration';
-import type { HasClock } from '../../lib/clock.ts';
 import { isObject, type Json, parseObject, scalarText } from '../../lib/json/json-object.ts';
-import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { HasTextRecords } from '../../lib/net/outbound-calls.ts';
-import type { HasRegistry } from '../../registry/read/registry-info.ts';
-import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
+import { GuardedFetchError, type Outbound } from '../../lib/net/guarded-fetch.ts';
+import type { TextRecords } from '../../lib/net/outbound-calls.ts';
+import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
+import type { Store } from '../../store/database.ts';
 import type { Agent } from '../agent.ts';
 import { readA2aAgent } from './a2a-card-client.ts';
 import { type EndpointProof, readWellKnown, tryChallenge } from './prove-endpoint.ts';
@@ -13,9 +12,11 @@ import type { Upstream } from './upstream.ts';
 import { UpstreamFault } from './upstream-client.ts';
 
 /** Sources of proofs of endpoints. */
-export interface ProofSources extends HasGuardedFetch, HasTextRecords, HasRegistryTokens {}
+export interface ProofSources extends Outbound, RegistryIndex {
+  readonly textRecords: TextRecords;
+}
 
-type ProofContext = ProofSources & HasRegistry & HasClock;
+type ProofContext = ProofSources & Store;
 
 interface Claim {
   readonly agent: Agent;
@@ -81,7 +82,11 @@ async function isNamedInCard(ctx: ProofContext, upstream: Upstream, id: string):
 const isName = (hostname: string): boolean =>
   isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && hostname.replace(/\.$/, '').includes('.');
 
-async function isNamedInDns(ctx: HasTextRecords, endpoint: string, id: string): Promise<boolean> {
+async function isNamedInDns(
+  ctx: { readonly textRecords: TextRecords },
+  endpoint: string,
+  id: string,
+): Promise<boolean> {
   const { hostname } = new URL(endpoint);
   if (!isName(hostname)) return false;
   return (await ctx.textRecords.find(`_agent-network.${hostname}`)).includes(`agent-network-verify=${id}`);
@@ -112,12 +117,12 @@ async function isOwnersToken(ctx: ProofContext, agent: Agent, registrations: rea
   return found.includes(true);
 }
 
-async function fileLists(ctx: HasGuardedFetch, uri: string, endpoint: string): Promise<boolean> {
+async function fileLists(ctx: Outbound, uri: string, endpoint: string): Promise<boolean> {
   const file = await readFile(ctx, uri);
   return addressesIn(file ?? {}).some((address) => URL.parse(address)?.href === new URL(endpoint).href);
 }
 
-async function readFile(ctx: HasGuardedFetch, uri: string): Promise<Json | undefined> {
+async function readFile(ctx: Outbound, uri: string): Promise<Json | undefined> {
   if (!/^\s*https?:/i.test(uri)) return fileInAddress(uri);
   try {
     const request = { url: uri.trim(), method: 'GET', headers: {}, timeoutMs: 5000, maxBytes: MAX_FILE_BYTES };

@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { EndpointProofName } from '@agent-network/contracts/agents/identity';
-import type { HasClock } from '../../lib/clock.ts';
 import { parseObject } from '../../lib/json/json-object.ts';
-import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { GuardedFetchError, type Outbound } from '../../lib/net/guarded-fetch.ts';
+import type { Store } from '../../store/database.ts';
 
 export type EndpointProof =
   | {
@@ -31,7 +31,7 @@ const MAX_BYTES = 64 * 1024;
  * Asks the endpoint to answer a challenge with the identityToken of the agent. The failure reason helps the owner to correct it and reveals
  * nothing else about the address.
  */
-export async function tryChallenge(ctx: HasGuardedFetch & HasClock, claim: EndpointClaim): Promise<EndpointProof> {
+export async function tryChallenge(ctx: Outbound & Store, claim: EndpointClaim): Promise<EndpointProof> {
   const challenge = randomBytes(32).toString('hex');
   const body = JSON.stringify({ type: 'verification', agent_id: claim.agentId, challenge });
   const startMs = performance.now();
@@ -71,7 +71,7 @@ export async function tryChallenge(ctx: HasGuardedFetch & HasClock, claim: Endpo
 }
 
 /** The registrations that the well-known file of an endpoint's origin names; none when it has no such file. */
-export async function readWellKnown(ctx: HasGuardedFetch, endpoint: string): Promise<Record<string, unknown>[]> {
+export async function readWellKnown(ctx: Outbound, endpoint: string): Promise<Record<string, unknown>[]> {
   try {
     const { status, body } = await ctx.guardedFetch.request({
       url: new URL('/.well-known/agent-registration.json', endpoint).href,

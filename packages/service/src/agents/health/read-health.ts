@@ -1,9 +1,9 @@
 import type { AgentHealth } from '@agent-network/contracts/agents/agent-figures';
-import type { HasClock } from '../../lib/clock.ts';
 import { mergeHistograms, percentileMs, toHistogram } from '../../lib/percentile.ts';
 import { utcPeriod } from '../../lib/utc-period.ts';
-import type { HasDb } from '../../store/database.ts';
-import { type HasAgentFinder, requireAgent } from '../search/find-agent.ts';
+import type { Store } from '../../store/database.ts';
+import type { AgentServices } from '../agent-services.ts';
+import { requireAgent } from '../search/find-agent.ts';
 import { type HealthRow, listHealth } from './health-store.ts';
 
 const DEFAULT_DAYS = 7;
@@ -13,7 +13,7 @@ const DEFAULT_DAYS = 7;
  * by their home node and have none here.
  */
 export async function readHealth(
-  ctx: HasDb & HasClock & HasAgentFinder,
+  ctx: Store & AgentServices,
   id: string,
   { days = DEFAULT_DAYS }: { days?: number | undefined },
 ): Promise<AgentHealth> {

@@ -1,6 +1,6 @@
 import { type Json, parseObject } from '../../lib/json/json-object.ts';
 import { errorIn, excerptOf } from '../../lib/net/error-text.ts';
-import { GuardedFetchError, type GuardedResponse, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { GuardedFetchError, type GuardedResponse, type Outbound } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
 import type { FaultDetail, FaultKind } from '../agent.ts';
 import { beginWithoutSecrets, headersTo, type Upstream } from './upstream.ts';
@@ -49,7 +49,7 @@ export class UpstreamFault extends Error {
 }
 
 /** Reads an address of the endpoint's origin, with the owner's headers. Any status except 3xx is an answer. */
-export const getFrom = (ctx: HasGuardedFetch, upstream: Upstream, url: string, limits = CHECK_LIMITS) =>
+export const getFrom = (ctx: Outbound, upstream: Upstream, url: string, limits = CHECK_LIMITS) =>
   ctx.guardedFetch.request({
     url,
     method: 'GET',
@@ -58,7 +58,7 @@ export const getFrom = (ctx: HasGuardedFetch, upstream: Upstream, url: string, l
   });
 
 /** The object that an address of the endpoint answers. Throws UpstreamFault. */
-export async function readObject(ctx: HasGuardedFetch, upstream: Upstream, url: string, name: string): Promise<Json> {
+export async function readObject(ctx: Outbound, upstream: Upstream, url: string, name: string): Promise<Json> {
   const answer = await getFrom(ctx, upstream, url);
   requireGood(upstream, answer, name);
   const value = parseObject(answer.body.toString('utf8'));

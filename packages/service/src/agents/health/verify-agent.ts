@@ -6,10 +6,10 @@ import { emit } from '../../events/outbox/outbox.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import { type Agent, isVerified, nextAgentStatus } from '../agent.ts';
 import { lockAgentRow } from '../agent-lock-store.ts';
+import type { AgentServices } from '../agent-services.ts';
 import { findAgentRow } from '../agent-store.ts';
 import { agentEventsOf, changeAgent, lockOwnAgent } from '../change-agent.ts';
 import { readAgentStatus } from '../search/find-agent.ts';
-import type { HasAgentChecks } from './agent-checks.ts';
 import { type CheckContext, tryProof } from './check-agents.ts';
 
 /** Challenges that heartbeats of a pending agent bring forward are at least this far apart. */
@@ -41,7 +41,7 @@ export async function verifyAgent(
  * shows, is challenged again at once.
  */
 export async function recordHeartbeat(
-  ctx: CheckContext & HasAgentChecks,
+  ctx: CheckContext & AgentServices,
   caller: AgentCaller,
   agentId: string,
   report: { load?: number | undefined; accepting?: boolean | undefined },

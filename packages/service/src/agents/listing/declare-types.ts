@@ -1,9 +1,8 @@
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { removeInSteps } from '../../lib/retention.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
 import { countTypes, findTypes, insertTypes, recordReplaced, removeReplaced } from './types-store.ts';
 
@@ -18,7 +17,7 @@ const keptSince = (now: Date) => new Date(now.getTime() - KEPT_MS);
 export const endTypes = (tx: Tx, id: string, now: Date): Promise<void> => recordReplaced(tx, id, now);
 
 /** Removes the versions that were replaced so long ago that no call needs them. */
-export const forgetTypes = (ctx: HasDb & HasClock): Promise<void> =>
+export const forgetTypes = (ctx: Store): Promise<void> =>
   removeInSteps((most) => removeReplaced(ctx.db, keptSince(ctx.clock.now()), most));
 
 /**

@@ -3,13 +3,17 @@ import type { Tx } from '../../store/sql.ts';
 import { nextAgentStatus } from '../agent.ts';
 import { lockAgentsOf } from '../agent-lock-store.ts';
 import { agentEventsOf, changeAgent } from '../change-agent.ts';
-import type { HasNodeLabel } from '../search/listing.ts';
 
 /**
  * Takes the agents of an account offline in the transaction that suspends it. Health checks continue, and keep them offline as long as the
  * account is suspended.
  */
-export async function holdAgents(ctx: HasNodeLabel, tx: Tx, accountId: string, now: Date): Promise<void> {
+export async function holdAgents(
+  ctx: { readonly nodeLabel: string },
+  tx: Tx,
+  accountId: string,
+  now: Date,
+): Promise<void> {
   for (const agent of await lockAgentsOf(tx, accountId)) {
     const status = nextAgentStatus(agent.status, 'went_down');
     if (status === agent.status) continue;

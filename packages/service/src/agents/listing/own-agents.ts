@@ -1,17 +1,16 @@
 import type { Suspension } from '../../accounts/suspension.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import { iso } from '../../lib/iso.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { type Agent, isVerified } from '../agent.ts';
 import { countAgentsOf, findLocalAgentRow, listAgentsOf, type OwnAgentsPage } from '../agent-store.ts';
 import { toListItem } from '../agent-view.ts';
 import { offlineReason } from '../health/offline-reason.ts';
 import { toOwnUpstream } from '../health/upstream.ts';
-import type { HasNodeLabel } from '../search/listing.ts';
 
 /** A page of the agents that an account registered here, newest first, with the total; with `agentId` only that agent. */
 export async function ownAgents(
-  ctx: HasDb,
+  ctx: Store,
   accountId: string,
   page: OwnAgentsPage,
 ): Promise<{ agents: Agent[]; total: number }> {
@@ -23,7 +22,7 @@ export async function ownAgents(
 }
 
 /** An agent of the account, removed or not, for records of its past. Throws NOT_FOUND, and FORBIDDEN for another's. */
-export async function requireOwned({ db }: HasDb, accountId: string, agentId: string): Promise<Agent> {
+export async function requireOwned({ db }: Store, accountId: string, agentId: string): Promise<Agent> {
   const agent = await findLocalAgentRow(db, agentId);
   if (!agent) throw notFound('agent');
   if (agent.accountId !== accountId) throw new AppError('FORBIDDEN', 'This agent belongs to another account.');
@@ -31,7 +30,7 @@ export async function requireOwned({ db }: HasDb, accountId: string, agentId: st
 }
 
 /** The owner's view of an agent. */
-export function toOwnAgent({ nodeLabel }: HasNodeLabel, agent: Agent, suspension: Suspension | null) {
+export function toOwnAgent({ nodeLabel }: { readonly nodeLabel: string }, agent: Agent, suspension: Suspension | null) {
   const { status, ...shown } = toListItem(agent, nodeLabel);
   return {
     ...shown,

@@ -1,17 +1,17 @@
 import type { IdentityRecord } from '@agent-network/contracts/agents/identity';
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasRegistrar } from '../../chain/keys/node-keys.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { notFound } from '../../lib/app-error.ts';
 import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
 import { latestWrite } from '../../registry/write/queue-write.ts';
 import type { RegistryWrite } from '../../registry/write/registry-write.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { type Agent, isVerified } from '../agent.ts';
 import { findAgentRow } from '../agent-store.ts';
 
 /** An agent's identity: its owner, and the proofs of it. */
-export async function readIdentity(ctx: EntryContext & HasChain, id: string): Promise<IdentityRecord> {
+export async function readIdentity(ctx: EntryContext & NodeIdentity, id: string): Promise<IdentityRecord> {
   const agent = await findAgentRow(ctx.db, id);
   if (!agent) throw notFound('agent');
   return {
@@ -46,7 +46,7 @@ function pricingTiers(agent: Agent, network: string): IdentityRecord['rates'] {
   return [{ ...main, currency: 'USDC', network }, tier('basic'), tier('premium'), tier('enterprise')];
 }
 
-type EntryContext = HasDb & RegistryIndex & HasRegistrar;
+type EntryContext = Store & RegistryIndex & Pick<NodeKeys, 'registrar'>;
 type Entry = Pick<IdentityRecord, 'onChain' | 'registration'>;
 
 /** The registry entry of an agent: from the index, and from this node's own writes until the index has read them. */

@@ -5,26 +5,25 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import { hashSecret } from '../../accounts/api-key.ts';
 import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
-import { type HasPlanCaps, requireRoomForAgent } from '../../accounts/limits/plan-caps.ts';
+import { type KeySettings, requireRoomForAgent } from '../../accounts/limits/plan-caps.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { invalid } from '../../lib/app-error.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
+import type { Outbound } from '../../lib/net/guarded-fetch.ts';
 import { openAgentTreasury } from '../../payments/ledger/treasury.ts';
 import { type HomeKeyContext, homeKeyOf } from '../../registry/write/announce-node.ts';
-import type { Records } from '../../store/database.ts';
 import { newAgentId } from '../agent-id.ts';
+import type { AgentServices } from '../agent-services.ts';
 import { countAgentsOf, insertAgent, type NewAgent } from '../agent-store.ts';
-import type { EndpointChecks } from '../health/agent-checks.ts';
 import { newUpstream } from '../health/upstream.ts';
 import { startReputation } from '../reputation/recompute-reputations.ts';
 import { newcomer } from '../reputation/reputation-parts.ts';
 import { declareTypes } from './declare-types.ts';
 import { requireCapabilities, requireTypes } from './require-types.ts';
 
-export type RegisterContext = Records & HomeKeyContext & HasSecrets & EndpointChecks & HasPlanCaps;
+export type RegisterContext = HomeKeyContext & Pick<NodeKeys, 'secrets'> & Outbound & AgentServices & KeySettings;
 
 /** Throws VALIDATION_ERROR for an endpoint that this node refuses to call. */
-export function requireCallable(ctx: HasGuardedFetch, endpoint: string): void {
+export function requireCallable(ctx: Outbound, endpoint: string): void {
   const checked = ctx.guardedFetch.checkUrl(endpoint);
   if (!checked.ok) throw invalid('endpoint', checked.reason);
 }

@@ -1,13 +1,12 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../../accounts/caller.ts';
-import type { HasUsdc } from '../../chain/usdc-client.ts';
+import type { ChainAccess } from '../../chain/chain-access.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { dropWrite, latestWrite, queueWrite } from '../../registry/write/queue-write.ts';
 import { retireCall } from '../../registry/write/registry-calls.ts';
-import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
 import { nextAgentStatus } from '../agent.ts';
 import { changeAgent, lockOwnAgent } from '../change-agent.ts';
 import { readFinalBlock } from '../onchain/agent-token-store.ts';
@@ -18,7 +17,9 @@ import { endTypes } from './declare-types.ts';
 /** Maximum wait of a request for the chain to record the removal. */
 const RECORDED_WITHIN_MS = 5000;
 
-type RemoveContext = RegistrationContext & HasUsdc & HasLog & HasRegistryWriter;
+type RemoveContext = RegistrationContext &
+  ChainAccess &
+  Telemetry & { readonly registryWrites: { requestRun(): void } };
 
 /**
  * Removes an agent for good: it can't be found or invoked, and its identityToken stops working. Its treasury stays with the account, and

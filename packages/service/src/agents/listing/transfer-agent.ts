@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { hashSecret } from '../../accounts/api-key.ts';
 import { accountsOfWallets } from '../../accounts/link-wallet.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { giveTreasury } from '../../payments/ledger/treasury.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { type Agent, nextAgentStatus } from '../agent.ts';
 import { changeAgent } from '../change-agent.ts';
@@ -22,7 +22,11 @@ export async function isHeirOf(
  * Replaces an agent's identityToken, in the transaction that holds its lock and consumes the wallet proof of its owner; returns the new one,
  * with which the endpoint has to be proven.
  */
-export async function renewIdentityToken(ctx: HasClock & HasSecrets, tx: Tx, agent: Agent): Promise<string> {
+export async function renewIdentityToken(
+  ctx: Store & Pick<NodeKeys, 'secrets'>,
+  tx: Tx,
+  agent: Agent,
+): Promise<string> {
   const now = ctx.clock.now();
   const { identityToken, change } = newToken(ctx, agent, now);
   await changeAgent(tx, agent, change, now);
@@ -34,7 +38,7 @@ export async function renewIdentityToken(ctx: HasClock & HasSecrets, tx: Tx, age
  * proof. The former owner knows the identityToken, which can spend the agent's money: a new one is returned, as by `renewIdentityToken`.
  */
 export async function transferAgent(
-  ctx: HasClock & HasSecrets,
+  ctx: Store & Pick<NodeKeys, 'secrets'>,
   tx: Tx,
   caller: { accountId: string },
   agent: Agent,
@@ -55,7 +59,7 @@ export async function transferAgent(
   return identityToken;
 }
 
-function newToken({ secrets }: HasSecrets, { status }: Agent, now: Date) {
+function newToken({ secrets }: Pick<NodeKeys, 'secrets'>, { status }: Agent, now: Date) {
   const identityToken = `0x${randomBytes(32).toString('hex')}`;
   const change = {
     tokenHash: hashSecret(identityToken),

@@ -6,7 +6,7 @@ import { type Fault, isLight } from '../../lib/json-schema/schema-rules.ts';
 import { checkInThread } from '../../lib/json-schema/schema-thread.ts';
 import type { Checked, Validator } from '../../lib/json-schema/validator.ts';
 import { QUICK_STEPS } from '../../lib/json-schema/work.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { CallableAgent } from '../agent.ts';
 import { countUnits, unitsFault } from '../count-units.ts';
 import { findOwnedTypes } from './types-store.ts';
@@ -40,10 +40,6 @@ export interface TypeChecks {
   faultOfResult(call: ResultCall, result: unknown): Promise<string | null>;
 }
 
-export interface HasTypeChecks {
-  readonly typeChecks: TypeChecks;
-}
-
 /** Compiled schemas in memory, by the size of their JSON; compiled they take about ten times that. */
 const MAX_HELD_BYTES = 4_000_000;
 
@@ -61,7 +57,7 @@ const nothing: Held = { schema: '', owner: '', validator: null };
 /** Work after which everything else has its turn: who chooses among many agents makes many checks. */
 const LONG_MS = 5;
 
-export function createTypeChecks({ db }: HasDb): TypeChecks {
+export function createTypeChecks({ db }: Pick<Store, 'db'>): TypeChecks {
   const held = new LRUCache<string, Held>({
     maxSize: MAX_HELD_BYTES,
     sizeCalculation: ({ schema }) => 200 + schema.length,

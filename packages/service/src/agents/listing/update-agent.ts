@@ -4,14 +4,15 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { AccountCaller } from '../../accounts/caller.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasSecrets, Secrets } from '../../lib/secrets.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
+import type { Outbound } from '../../lib/net/guarded-fetch.ts';
+import type { Secrets } from '../../lib/secrets.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { type Agent, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
+import type { AgentServices } from '../agent-services.ts';
 import { changeAgent, lockOwnAgent } from '../change-agent.ts';
-import type { EndpointChecks } from '../health/agent-checks.ts';
 import { mergeUpstream, toOwnUpstream } from '../health/upstream.ts';
 import { declareTypes, readTypes } from './declare-types.ts';
 import { requireCallable } from './register-agent.ts';
@@ -20,7 +21,7 @@ import { mergeMetadata } from './update-metadata.ts';
 
 /** Changes the fields that the body names. A new endpoint or protocol has to be proven before the agent is invoked again. */
 export async function updateAgent(
-  ctx: HasDb & HasClock & HasSecrets & EndpointChecks,
+  ctx: Store & Pick<NodeKeys, 'secrets'> & Outbound & AgentServices,
   caller: Pick<AccountCaller, 'accountId'>,
   agentId: string,
   input: AgentUpdate,

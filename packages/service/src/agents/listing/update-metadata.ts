@@ -2,13 +2,12 @@ import type { AgentMetadata, AgentMetadataChange } from '@agent-network/contract
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../../accounts/caller.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { changeAgent, lockOwnAgent } from '../change-agent.ts';
 
 /** Replaces the named fields of an agent's metadata; null removes one, the others stay. */
 export async function updateMetadata(
-  ctx: HasDb & HasClock,
+  ctx: Store,
   caller: Pick<AccountCaller, 'accountId'>,
   agentId: string,
   change: AgentMetadataChange,

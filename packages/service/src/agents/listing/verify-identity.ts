@@ -13,22 +13,20 @@ import {
 import { emit } from '../../events/outbox/outbox.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import { claimAtSignIn } from '../../payments/deposits/suspense.ts';
-import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
 import type { Tx } from '../../store/sql.ts';
 import { type Agent, changesFile, isVerified } from '../agent.ts';
 import { recordChange } from '../agent-change-store.ts';
 import { lockAgentRow, lockAgentsOf } from '../agent-lock-store.ts';
+import type { AgentServices } from '../agent-services.ts';
 import { findAgentRow } from '../agent-store.ts';
 import { agentEventsOf, lockOwnAgent } from '../change-agent.ts';
-import type { HasAgentChecks } from '../health/agent-checks.ts';
 import type { CheckContext } from '../health/check-agents.ts';
 import { verifyAgent } from '../health/verify-agent.ts';
 import { type RegistrationContext, registerVerified } from '../onchain/register-verified.ts';
 import { requireHolder } from '../onchain/token-holders.ts';
-import type { HasNodeLabel } from '../search/listing.ts';
 import { isHeirOf, renewIdentityToken, transferAgent } from './transfer-agent.ts';
 
-type VerifyContext = CheckContext & ChallengeContext & HasAgentChecks & HasTokenClient;
+type VerifyContext = CheckContext & ChallengeContext & AgentServices;
 type Verified = DataOf<Api['verifyIdentity']>;
 
 /** Proves an agent's endpoint now, or its owner's wallet in two steps: a challenge, then the signed challenge. */
@@ -95,7 +93,7 @@ const isOwnersAgent = ({ accountId, owner, frozenAt }: Agent, caller: AccountCal
 
 /** Records in the caller's transaction that an account has proven its wallet, on the account and all of its agents. */
 async function recordProvenOwner(
-  ctx: RegistrationContext & HasNodeLabel,
+  ctx: RegistrationContext & { readonly nodeLabel: string },
   tx: Tx,
   accountId: string,
   now: Date,
@@ -111,7 +109,7 @@ async function recordProvenOwner(
 }
 
 /** For a wallet that is proven by signing in. */
-export const createOwnerProofs = (ctx: RegistrationContext & HasNodeLabel): OwnerProofs => ({
+export const createOwnerProofs = (ctx: RegistrationContext & { readonly nodeLabel: string }): OwnerProofs => ({
   record: (tx, accountId, now) => recordProvenOwner(ctx, tx, accountId, now),
   credit: claimAtSignIn,
 });

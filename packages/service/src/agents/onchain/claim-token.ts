@@ -2,15 +2,13 @@ import type { TokenClaim } from '@agent-network/contracts/agents/identity';
 import type { AccountCaller } from '../../accounts/caller.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
-import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 import { latestWrite, queueWrite } from '../../registry/write/queue-write.ts';
 import { transferCall } from '../../registry/write/registry-calls.ts';
-import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
 import type { Agent } from '../agent.ts';
 import { lockOwnAgent } from '../change-agent.ts';
 import type { RegistrationContext } from './register-verified.ts';
 
-type ClaimContext = RegistrationContext & HasRegistryTokens & HasRegistryWriter;
+type ClaimContext = RegistrationContext & { readonly registryWrites: { requestRun(): void } };
 
 /** Maximum waits of a request: for the index to read a token that was just minted or bought, and for the transfer to be mined. */
 export const READ_WITHIN_MS = 2000;

@@ -1,21 +1,21 @@
 import { accountsOfWallets } from '../../accounts/link-wallet.ts';
 import { emit } from '../../events/outbox/outbox.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { freezeTreasury, giveTreasury } from '../../payments/ledger/treasury.ts';
-import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
-import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 import { latestWrite } from '../../registry/write/queue-write.ts';
 import type { Tx } from '../../store/sql.ts';
 import type { Agent } from '../agent.ts';
 import { lockAgentRow } from '../agent-lock-store.ts';
 import { toDetail } from '../agent-view.ts';
 import { changeAgent } from '../change-agent.ts';
-import type { HasNodeLabel } from '../search/listing.ts';
 import { listSold } from './agent-token-store.ts';
 import { inPages } from './in-pages.ts';
 import type { RegistrationContext } from './register-verified.ts';
 
-export interface FollowContext extends RegistrationContext, HasRegistryTokens, HasTokenClient, HasNodeLabel, HasLog {}
+export interface FollowContext extends RegistrationContext, Telemetry {
+  /** Spec: `location`. Where agents of this node are at home. */
+  readonly nodeLabel: string;
+}
 
 /**
  * Applies changes of ownership on chain: when a token that its owner held moved to another wallet, that wallet owns the agent, the agent is

@@ -1,17 +1,17 @@
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasRegistry } from '../../registry/read/registry-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
 import { nodeFileUrl } from '../../registry/write/announce-node.ts';
 import { queueWrite } from '../../registry/write/queue-write.ts';
 import type { FollowWrites } from '../../registry/write/record-writes.ts';
 import { retireCall, uriCall } from '../../registry/write/registry-calls.ts';
 import { NODE_SUBJECT, type RegistryWrite, type WriteKind } from '../../registry/write/registry-write.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { lockTokenHolders, writeClaimedAt, writeTokenIds } from './agent-token-store.ts';
 import { endRemoval } from './end-removal.ts';
 import { registrationUrl } from './registration-file.ts';
 
-type FollowContext = HasRegistry & HasClock & HasBaseUrl;
+type FollowContext = RegistryIndex & Store & NodeIdentity;
 
 /** Applies finished registry writes to agents: token assigned, token held by the owner, removal recorded. */
 export const createFollower =
@@ -63,5 +63,5 @@ async function leadHere(ctx: FollowContext, tx: Tx, done: readonly RegistryWrite
       await queueWrite(ctx, tx, { kind: 'uri', subjectId, ...uriCall(ctx, tokenId, uriOf(ctx, subjectId)) }, now);
 }
 
-const uriOf = (ctx: HasBaseUrl, subjectId: string): string =>
+const uriOf = (ctx: NodeIdentity, subjectId: string): string =>
   subjectId === NODE_SUBJECT ? nodeFileUrl(ctx) : registrationUrl(ctx.baseUrl, subjectId);

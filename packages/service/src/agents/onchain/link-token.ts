@@ -3,11 +3,8 @@ import type { AccountCaller } from '../../accounts/caller.ts';
 import { whyStalled } from '../../chain/blocks/gates.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
-import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
-import type { HasRegistryTokens } from '../../registry/read/registry-tokens.ts';
 import { dropWrite, latestWrite, queueWrite } from '../../registry/write/queue-write.ts';
 import { retireCall, uriCall } from '../../registry/write/registry-calls.ts';
-import type { HasRegistryWriter } from '../../registry/write/registry-writer.ts';
 import type { Tx } from '../../store/sql.ts';
 import type { Agent } from '../agent.ts';
 import { changeAgent, lockOwnAgent } from '../change-agent.ts';
@@ -16,7 +13,7 @@ import { READ_WITHIN_MS, requireProvenOwner } from './claim-token.ts';
 import type { RegistrationContext } from './register-verified.ts';
 import { registrationUrl } from './registration-file.ts';
 
-type LinkContext = RegistrationContext & HasTokenClient & HasRegistryTokens & HasRegistryWriter;
+type LinkContext = RegistrationContext & { readonly registryWrites: { requestRun(): void } };
 
 const conflict = (message: string) => new AppError('CONFLICT', message);
 

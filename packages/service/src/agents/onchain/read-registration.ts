@@ -1,17 +1,17 @@
 import type { AgentRegistrationFile } from '@agent-network/contracts/agents/registration';
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
+import type { Gateway } from '@agent-network/contracts/endpoint';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { notFound } from '../../lib/app-error.ts';
-import type { HasRegistry } from '../../registry/read/registry-info.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
+import type { Store } from '../../store/database.ts';
 import { isId } from '../agent-id.ts';
 import { findLocalAgentRow } from '../agent-store.ts';
-import type { HasGateways } from '../interfaces-of.ts';
 import { readTypes } from '../listing/declare-types.ts';
 import { toRegistrationFile } from './registration-file.ts';
 
 /** The registration file of an agent of this node, verified or not, removed or not. Remote agents have theirs at their home node. */
 export async function readRegistration(
-  ctx: HasDb & HasRegistry & HasBaseUrl & HasGateways,
+  ctx: Store & RegistryIndex & NodeIdentity & { readonly gateways: ReadonlySet<Gateway> },
   agentId: string,
 ): Promise<AgentRegistrationFile> {
   const agent = isId(agentId) ? await findLocalAgentRow(ctx.db, agentId) : null;

@@ -1,18 +1,23 @@
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
-import type { HasRegistrar } from '../../chain/keys/node-keys.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { DAY_MS } from '../../lib/duration.ts';
-import type { HasPaymentLimits } from '../../payments/chain-outbox/payment-limits.ts';
-import type { HasRegistry } from '../../registry/read/registry-info.ts';
+import type { PaymentConditions } from '../../payments/chain-outbox/chain-context.ts';
+import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
 import { queueWrite } from '../../registry/write/queue-write.ts';
 import { registerCall, uriCall } from '../../registry/write/registry-calls.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { type Agent, isVerified } from '../agent.ts';
 import { countTokensPaid, listMisplaced, listUnregistered, lockTokensPaid } from './agent-token-store.ts';
 import { inPages } from './in-pages.ts';
 import { registrationUrl } from './registration-file.ts';
 
-export interface RegistrationContext extends Records, HasBaseUrl, HasRegistry, HasRegistrar, HasPaymentLimits {}
+export interface RegistrationContext
+  extends Store,
+    NodeIdentity,
+    RegistryIndex,
+    Pick<NodeKeys, 'registrar'>,
+    PaymentConditions {}
 
 /** Plans the on-chain registration of an agent in the transaction that verifies it. Idempotent. */
 export async function registerVerified(ctx: RegistrationContext, tx: Tx, agent: Agent, now: Date): Promise<void> {

@@ -4,12 +4,15 @@ import {
   agentRegistryOf,
   REGISTRATION_TYPE,
 } from '@agent-network/contracts/agents/registration';
+import type { Gateway } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { type Agent, isVerified } from '../agent.ts';
-import { gatewayServicesOf, type HasGateways } from '../interfaces-of.ts';
+import { gatewayServicesOf } from '../interfaces-of.ts';
 
 /** The node that serves the file, its gateways, and the registry of its token. */
-export interface RegistrationHost extends HasGateways {
+export interface RegistrationHost {
+  /** The enabled gateways, besides REST. */
+  readonly gateways: ReadonlySet<Gateway>;
   readonly baseUrl: string;
   readonly registry: { readonly chainId: number; readonly address: string };
 }

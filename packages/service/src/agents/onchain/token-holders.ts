@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/app-error.ts';
-import type { HasTreasuryOwners } from '../../payments/payouts/treasury-owners.ts';
-import type { HasTokenClient } from '../../registry/read/registry-token-client.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { TreasuryOwners } from '../../payments/payouts/treasury-owners.ts';
+import type { RegistryIndex } from '../../registry/read/registry-tokens.ts';
+import type { Store } from '../../store/database.ts';
 import type { Agent } from '../agent.ts';
 import { findAgentRow } from '../agent-store.ts';
 
@@ -10,7 +10,7 @@ import { findAgentRow } from '../agent-store.ts';
  * sale, or not have read it yet. UNAVAILABLE when the chain can't be asked.
  */
 export async function requireHolder(
-  { tokenClient }: HasTokenClient,
+  { tokenClient }: RegistryIndex,
   { tokenId, tokenClaimedAt }: Pick<Agent, 'tokenId' | 'tokenClaimedAt'>,
   wallet: string,
 ): Promise<void> {
@@ -27,7 +27,7 @@ export async function requireHolder(
 }
 
 /** Asks the contract who owns an agent before its treasury pays out. */
-export const createTreasuryOwners = (ctx: HasDb & HasTokenClient): HasTreasuryOwners['treasuryOwners'] => ({
+export const createTreasuryOwners = (ctx: Store & RegistryIndex): TreasuryOwners => ({
   async require(agentId) {
     const agent = await findAgentRow(ctx.db, agentId);
     if (agent) await requireHolder(ctx, agent, agent.owner);

@@ -1,9 +1,9 @@
 import { identityRegistryByChain, isKnownChainId, type KnownChainId } from '@agent-network/chain/addresses';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { invariant } from '../../lib/invariant.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { planFeedback } from '../../registry/write/queue-write.ts';
-import type { HasDb, Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { isId } from '../agent-id.ts';
 import { type FeedbackFacts, type FeedbackPlace, feedbackOf, feedbackUri } from './feedback-of.ts';
@@ -11,12 +11,7 @@ import { findFeedbackFile, insertFeedback, takeFeedbackDue } from './feedback-st
 import { type JudgeContext, tiesOfPayers } from './judge-payers.ts';
 import { isHeard } from './payer-ties.ts';
 
-/** The wallet that gives feedback about this node's outcomes to the shared registry; null: feedback is off. */
-export interface HasFeedbackGiver {
-  readonly feedbackGiver: string | null;
-}
-
-type FeedbackContext = Records & NodeIdentity & HasLog & HasFeedbackGiver;
+type FeedbackContext = Store & NodeIdentity & Telemetry & { readonly feedbackGiver: string | null };
 
 const BATCH = 500;
 
@@ -76,5 +71,5 @@ async function giveOne(
 }
 
 /** The file of a given feedback; null when there is none. */
-export const readFeedbackFile = async (ctx: HasDb, agentId: string, requestId: string): Promise<string | null> =>
+export const readFeedbackFile = async (ctx: Store, agentId: string, requestId: string): Promise<string | null> =>
   isId(agentId) && isId(requestId) ? findFeedbackFile(ctx.db, agentId, requestId) : null;

@@ -1,6 +1,6 @@
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { DAY_MS } from '../../lib/duration.ts';
-import type { HasDb, Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Agent } from '../agent.ts';
 import { credibilityOf, type PayerHistory, payerHistoryOf } from './credibility.ts';
 import { type Evidence, evidenceOf, weights } from './evidence.ts';
@@ -8,7 +8,7 @@ import { findHistories, listContacts, listGifts, listPaidOwners, listTrades, sav
 import { type Party, type PayerBooks, partiesOf, type Tie } from './payer-ties.ts';
 import { findRegistryWallet, listPayerOutcomes } from './reputation-store.ts';
 
-export type JudgeContext = Records & HasChain;
+export type JudgeContext = Store & NodeIdentity;
 
 const HISTORY_HOLDS_MS = DAY_MS;
 const BATCH = 1000;
@@ -85,7 +85,7 @@ async function readHistories(ctx: JudgeContext, accountIds: readonly string[]): 
 }
 
 async function computeHistories(
-  ctx: HasDb,
+  ctx: Store,
   accountIds: readonly string[],
 ): Promise<(PayerHistory & { accountId: string })[]> {
   const paid = await listPaidOwners(ctx.db, accountIds);

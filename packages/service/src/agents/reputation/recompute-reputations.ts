@@ -1,13 +1,12 @@
 import { DAY_MS } from '../../lib/duration.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import type { Agent } from '../agent.ts';
 import { updateAgentRow } from '../agent-change-store.ts';
 import { lockAgentRow } from '../agent-lock-store.ts';
 import { findAgentRow } from '../agent-store.ts';
 import { ENOUGH_OWNERS } from './credibility.ts';
-import type { HasFeedbackGiver } from './give-feedback.ts';
 import { type JudgeContext, readEvidence } from './judge-payers.ts';
 import { countOutcomes, type Pace } from './outcome-store.ts';
 import { FORMULA_VERSION, FULL_MICRO } from './reputation.ts';
@@ -28,7 +27,9 @@ const LOST_AFTER_MS = 60_000;
 const INTERVAL_MS = DAY_MS;
 
 /** Counts new outcomes and recomputes the reputations that are due. */
-export async function recomputeReputations(ctx: JudgeContext & HasLog & HasFeedbackGiver): Promise<void> {
+export async function recomputeReputations(
+  ctx: JudgeContext & Telemetry & { readonly feedbackGiver: string | null },
+): Promise<void> {
   const givesFeedback = ctx.feedbackGiver !== null;
   const counted = { limit: COUNT_BATCH, fullMicro: FULL_MICRO, enoughOwners: ENOUGH_OWNERS };
   const counting = { ...counted, givesFeedback, pace: PACE };
@@ -63,7 +64,7 @@ export async function recomputeReputation(ctx: JudgeContext, agentId: string, du
 }
 
 /** Ends the computations of a removed agent, under its lock: who lists it again does so under this lock, and then makes one due. */
-const forget = (ctx: HasDb, agentId: string): Promise<void> =>
+const forget = (ctx: Store, agentId: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     if ((await lockAgentRow(tx, agentId)) === null) await forgetReputation(tx, agentId);
   });

@@ -1,35 +1,23 @@
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail, AgentStatusRecord } from '@agent-network/contracts/agents/agents';
 import { AppError, notFound } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { createLazyCopies } from '../../store/replica/lazy-copies.ts';
-import type { HasReplica } from '../../store/replica/replica.ts';
+import type { Replica } from '../../store/replica/replica.ts';
 import type { Sql } from '../../store/sql.ts';
 import type { CallableAgent } from '../agent.ts';
 import { isId } from '../agent-id.ts';
+import type { AgentFinder, AgentServices } from '../agent-services.ts';
 import { countRunning, findAgentRow, findCallableRows, findOwner } from '../agent-store.ts';
 import { toDetail, toStatusRecord } from '../agent-view.ts';
 import { readTypes } from '../listing/declare-types.ts';
 import { nameAlternatives } from './find-alternatives.ts';
-import type { HasListing, HasNodeLabel } from './listing.ts';
-
-/** Finds agents to call, from memory where they are known. */
-export interface AgentFinder {
-  find(id: string): Promise<CallableAgent | null>;
-  /** Has the next look-up read the agent again. */
-  forget(id: string): void;
-}
-
-export interface HasAgentFinder {
-  readonly agentFinder: AgentFinder;
-}
 
 const MAX_HELD = 50_000;
 /** Maximum age of averages and of the time an agent was last seen. The change log covers everything else that a call depends on. */
 const AGE_MS = 1000;
 
-export function createAgentFinder(ctx: HasDb & HasReplica): AgentFinder {
+export function createAgentFinder(ctx: Pick<Store, 'db'> & { readonly replica: Replica }): AgentFinder {
   const copies = createLazyCopies<CallableAgent>(ctx, {
     max: MAX_HELD,
     maxAgeMs: AGE_MS,
@@ -41,14 +29,14 @@ export function createAgentFinder(ctx: HasDb & HasReplica): AgentFinder {
 }
 
 /** Any registered agent, online or offline. Throws NOT_FOUND. */
-export async function requireAgent(ctx: HasAgentFinder, id: string): Promise<CallableAgent> {
+export async function requireAgent(ctx: AgentServices, id: string): Promise<CallableAgent> {
   const agent = await findPresent(ctx, id);
   if (!agent) throw notFound('agent');
   return agent;
 }
 
 /** An agent that is or was registered; null: it is removed. Throws NOT_FOUND. For debts to callers of agents that are gone. */
-export async function findEvenRemoved(ctx: HasAgentFinder & HasDb, id: string): Promise<CallableAgent | null> {
+export async function findEvenRemoved(ctx: AgentServices & Store, id: string): Promise<CallableAgent | null> {
   const agent = await findPresent(ctx, id);
   const hasBeen = agent !== null || (isId(id) && (await findOwner(ctx.db, id)) !== null);
   if (!hasBeen) throw notFound('agent');
@@ -56,7 +44,7 @@ export async function findEvenRemoved(ctx: HasAgentFinder & HasDb, id: string): 
 }
 
 /** An agent that memory has as not online is read again: it may have come online a moment ago, which its owner has seen already. */
-async function findPresent({ agentFinder }: HasAgentFinder, id: string): Promise<CallableAgent | null> {
+async function findPresent({ agentFinder }: AgentServices, id: string): Promise<CallableAgent | null> {
   const agent = await agentFinder.find(id);
   if (agent === null || agent.status === 'online') return agent;
   agentFinder.forget(id);
@@ -64,14 +52,14 @@ async function findPresent({ agentFinder }: HasAgentFinder, id: string): Promise
 }
 
 /** An agent that can be called now. Throws AGENT_UNAVAILABLE with alternatives. */
-export async function requireOnline(ctx: HasListing & HasAgentFinder, id: string): Promise<CallableAgent> {
+export async function requireOnline(ctx: AgentServices, id: string): Promise<CallableAgent> {
   const agent = await requireAgent(ctx, id);
   if (agent.status === 'online') return agent;
   throw await unavailable(ctx, agent);
 }
 
 /** AGENT_UNAVAILABLE with the most similar agents as alternatives. */
-export async function unavailable(ctx: HasListing, agent: CallableAgent): Promise<AppError<'AGENT_UNAVAILABLE'>> {
+export async function unavailable(ctx: AgentServices, agent: CallableAgent): Promise<AppError<'AGENT_UNAVAILABLE'>> {
   const why = agent.status === 'offline' ? 'is offline' : 'has not proven its endpoint yet';
   return new AppError('AGENT_UNAVAILABLE', `The agent ${why}.`, {
     agentId: agent.id,
@@ -81,7 +69,10 @@ export async function unavailable(ctx: HasListing, agent: CallableAgent): Promis
 }
 
 /** The agent with its declared types, if any. */
-export async function readAgent(ctx: HasDb & HasNodeLabel, id: string): Promise<AgentDetail & { types?: AgentTypes }> {
+export async function readAgent(
+  ctx: Store & { readonly nodeLabel: string },
+  id: string,
+): Promise<AgentDetail & { types?: AgentTypes }> {
   const agent = isId(id) ? await findAgentRow(ctx.db, id) : null;
   if (!agent) throw notFound('agent');
   const types = agent.typesId && (await readTypes(ctx.db, agent.typesId));
@@ -89,7 +80,7 @@ export async function readAgent(ctx: HasDb & HasNodeLabel, id: string): Promise<
 }
 
 export async function readAgentStatus(
-  ctx: { readonly db: Sql } & HasNodeLabel & HasClock,
+  ctx: Pick<Store, 'clock'> & { readonly nodeLabel: string; readonly db: Sql },
   id: string,
 ): Promise<AgentStatusRecord> {
   const agent = await findAgentRow(ctx.db, id);

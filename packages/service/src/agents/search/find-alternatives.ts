@@ -1,6 +1,6 @@
 import type { AlternativeWish, ListedFacts, ListingIndex } from '@agent-network/search-index/listing';
 import { capabilityTerm } from '@agent-network/search-index/words/words';
-import type { HasListing } from './listing.ts';
+import type { AgentServices } from '../agent-services.ts';
 
 export interface Alternative {
   readonly agentId: string;
@@ -23,7 +23,7 @@ export interface Wish extends AlternativeWish {
 const MAX_SHOWN = 5;
 
 /** The alternatives named in AGENT_UNAVAILABLE: online agents that share capabilities, then ones that share words. */
-export const nameAlternatives = (ctx: HasListing, wanted: Wanted): Promise<Alternative[]> =>
+export const nameAlternatives = (ctx: AgentServices, wanted: Wanted): Promise<Alternative[]> =>
   ctx.listing.read((index) => alternativesIn(index, wanted));
 
 /** Alternatives of an agent, in an index that is already read. */
@@ -38,7 +38,7 @@ export function alternativesIn(index: ListingIndex, wanted: Wanted): Alternative
 }
 
 /** Agents that share a capability with the wanted one and fit the wish, most similar first: candidates for a fallback. */
-export function findAlternatives(ctx: HasListing, wanted: Wanted, { among, ...wish }: Wish): Promise<Alternative[]> {
+export function findAlternatives(ctx: AgentServices, wanted: Wanted, { among, ...wish }: Wish): Promise<Alternative[]> {
   const asked = { ...wish, except: [...wish.except, wanted.id] };
   return ctx.listing.read((index) => {
     if (among) return rank(index, wanted, sharingAmong(index, wanted, among, asked));

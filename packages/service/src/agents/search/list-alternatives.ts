@@ -1,13 +1,14 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { PreparedJson, preparedArray } from '../../lib/json/prepared-json.ts';
-import { type HasAgentFinder, requireAgent } from './find-agent.ts';
+import type { AgentServices } from '../agent-services.ts';
+import { requireAgent } from './find-agent.ts';
 import { alternativesIn } from './find-alternatives.ts';
-import type { HasListing, Listed } from './listing.ts';
+import type { Listed } from './listing.ts';
 
 /** The alternatives that AGENT_UNAVAILABLE would name for this agent, as list items. */
 export async function listAlternatives(
-  ctx: HasAgentFinder & HasListing,
+  ctx: AgentServices,
   id: string,
 ): Promise<Listed<DataOf<Api['listAlternatives']>>> {
   const wanted = await requireAgent(ctx, id);

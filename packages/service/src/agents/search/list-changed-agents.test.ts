@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { listChangedAgents } from './list-changed-agents.ts';
 
 /** A database with agents by the time of their change, in seconds, in which changes of the last five seconds may be followed by earlier ones. */
@@ -15,7 +15,7 @@ function startFeed() {
       .sort((a, b) => (a.changedAt < b.changedAt ? -1 : 1))
       .slice(0, limit);
   };
-  const ctx = { db: { query } } as unknown as HasDb;
+  const ctx = { db: { query } } as unknown as Store;
   return {
     change: (id: string, second: number) => void rows.push({ id, changedAt: atSecond(second) }),
     async read(nowSecond: number, cursor: string) {

@@ -1,6 +1,6 @@
 import { invalid } from '../../lib/app-error.ts';
 import { decodeCursor, encodeCursor } from '../../lib/page-position.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Agent } from '../agent.ts';
 import { type ChangePosition, listChangedRows } from '../agent-store.ts';
 
@@ -30,7 +30,7 @@ interface FeedPosition extends ChangePosition {
  * are repeated rather than skipped, however long the reader takes between its pages.
  */
 export async function listChangedAgents<T extends ShownAgent>(
-  ctx: HasDb,
+  ctx: Store,
   { cursor, limit, maxBytes }: { cursor: string | undefined; limit: number; maxBytes: number },
   show: (agent: Agent) => T,
 ): Promise<ChangedAgents<T>> {

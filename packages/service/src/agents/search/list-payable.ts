@@ -3,11 +3,11 @@ import type { Hit, ListingIndex, ListingQuestion } from '@agent-network/search-i
 import { amountKey } from '@agent-network/search-index/listing-fields';
 import { orderOf, type SearchOrder } from '@agent-network/search-index/search-order';
 import { taskWords } from '@agent-network/search-index/words/task-words';
-import type { HasPaymentLimits } from '../../payments/chain-outbox/payment-limits.ts';
-import type { HasListing } from './listing.ts';
+import type { PaymentConditions } from '../../payments/chain-outbox/chain-context.ts';
+import type { AgentServices } from '../agent-services.ts';
 import { matchScore } from './match-score.ts';
 
-export type PayableContext = HasListing & HasPaymentLimits;
+export type PayableContext = AgentServices & PaymentConditions;
 
 const online: ListingQuestion = {
   wanted: { any: [], all: [], texts: [] },
@@ -46,7 +46,7 @@ const ask = (index: ListingIndex, order: SearchOrder, page: { limit: number; off
   index.search({ ...online, order, after: null, ...page });
 
 /** The lowest price that is paid on chain. */
-export const leastPaidOnChain = ({ paymentLimits: { minPaymentMicro } }: HasPaymentLimits): bigint =>
+export const leastPaidOnChain = ({ paymentLimits: { minPaymentMicro } }: PaymentConditions): bigint =>
   minPaymentMicro > 1n ? minPaymentMicro : 1n;
 
 /** Number of online agents that ask for less: free ones among them. */

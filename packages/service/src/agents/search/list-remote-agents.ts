@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../store/sql.ts';
+import type { AgentServices } from '../agent-services.ts';
 import { newcomer } from '../reputation/reputation-parts.ts';
-import type { HasListing } from './listing.ts';
 import type { HomeNode, RemoteAgent } from './remote-agent.ts';
 import {
   listTakenIds,
@@ -69,7 +69,7 @@ export const moveHome = (tx: Tx, agentId: string, nodeId: string): Promise<void>
 export const versionOf = (sql: Sql, agentId: string): Promise<string | null> => readRowVersion(sql, agentId);
 
 /** Number of listed agents: of this node, and of each other node. */
-export async function countAgents(ctx: HasListing): Promise<{ local: number; ofNode: ReadonlyMap<string, number> }> {
+export async function countAgents(ctx: AgentServices): Promise<{ local: number; ofNode: ReadonlyMap<string, number> }> {
   const homes = await ctx.listing.read((index) => index.homes());
   return {
     local: homes.find(({ home }) => home === null)?.count ?? 0,

@@ -4,16 +4,11 @@ import type { ListingIndex } from '@agent-network/search-index/listing';
 import type { ListingRow } from '@agent-network/search-index/listing-fields';
 import type { PreparedJson } from '../../lib/json/prepared-json.ts';
 import type { Changes } from '../../store/replica/changes.ts';
-import type { HasReplica, ReplicaPart } from '../../store/replica/replica.ts';
+import type { Replica, ReplicaPart } from '../../store/replica/replica.ts';
 import type { Sql } from '../../store/sql.ts';
 import { isVerified } from '../agent.ts';
 import { toListItem } from '../agent-view.ts';
 import { findStoredListings, listStoredListings, type StoredListing } from './listing-row-store.ts';
-
-export interface HasNodeLabel {
-  /** Spec: `location`. Where agents of this node are at home. */
-  readonly nodeLabel: string;
-}
 
 /** The listed agents in memory, as the replica keeps them. */
 export interface Listing {
@@ -23,10 +18,6 @@ export interface Listing {
   labelOf(nodeId: string): string;
 }
 
-export interface HasListing {
-  readonly listing: Listing;
-}
-
 /** An answer with agents that are JSON already. */
 export type Listed<T extends { agents: unknown }> = Omit<T, 'agents'> & { readonly agents: PreparedJson };
 
@@ -34,7 +25,13 @@ const ROWS_TO_A_STEP = 2000;
 const CHANGES_TO_A_STEP = 500;
 
 /** Keeps the listing among the copies of this process. */
-export function createListing({ replica, nodeLabel }: HasReplica & HasNodeLabel): Listing {
+export function createListing({
+  replica,
+  nodeLabel,
+}: {
+  readonly replica: Replica;
+  readonly nodeLabel: string;
+}): Listing {
   let index = createIndex();
   const labels = new Map<string, string>();
   const put = (stored: StoredListing) => {

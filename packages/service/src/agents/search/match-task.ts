@@ -6,13 +6,12 @@ import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { TaskAnswer, TaskHit, TaskQuestion, TaskScore } from '@agent-network/search-index/listing';
 import { taskWords } from '@agent-network/search-index/words/task-words';
 import { wordsOf } from '@agent-network/search-index/words/words';
-import type { HasClock } from '../../lib/clock.ts';
 import { formatDuration } from '../../lib/duration.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { type Agent, isVerified } from '../agent.ts';
+import type { AgentServices } from '../agent-services.ts';
 import { findAgentRows } from '../agent-store.ts';
 import { loadOf, toListItem } from '../agent-view.ts';
-import type { HasListing, HasNodeLabel } from './listing.ts';
 import { type MatchScore, matchScore, matchWeights, rankCandidates } from './match-score.ts';
 import { countRunningOf, listOnlineOf } from './match-store.ts';
 
@@ -38,7 +37,7 @@ const FINALISTS = 40;
 
 /** Ranks the agents that match a task, best first: at most some dozens. Their load is not in the listing, so it is read at last. */
 export async function matchTask(
-  ctx: HasListing & HasDb & HasClock,
+  ctx: AgentServices & Store,
   question: Omit<TaskQuestion, 'limit'>,
 ): Promise<TaskMatching> {
   const { hits, ...answer } = await ctx.listing.read((index, position) => {
@@ -64,7 +63,7 @@ export async function matchTask(
 }
 
 /** Online agents that these accounts have here, at most 2,000. */
-export const findOnlineOf = async ({ db }: HasDb, accountIds: readonly string[]): Promise<string[]> =>
+export const findOnlineOf = async ({ db }: Store, accountIds: readonly string[]): Promise<string[]> =>
   accountIds.length === 0 ? [] : listOnlineOf(db, accountIds);
 
 function toParts(
@@ -87,7 +86,7 @@ function toParts(
 
 /** Ranks online agents for a task, and explains each score; with the position of the registry that decided who is considered. */
 export async function matchAgents(
-  ctx: HasListing & HasDb & HasClock & HasNodeLabel,
+  ctx: AgentServices & Store & { readonly nodeLabel: string },
   { task, maxPrice, capabilities = [], limit }: MatchRequest,
 ): Promise<{ data: DataOf<Api['matchAgents']>; position: string }> {
   const startMs = performance.now();

@@ -6,16 +6,17 @@ import type { FacetQuestion, PageEnd, SearchFilter } from '@agent-network/search
 import { limitsIn, limitsOf } from '@agent-network/search-index/listing-fields';
 import { bestReputationFirst, orderOf } from '@agent-network/search-index/search-order';
 import { wantedOf, wordsOf } from '@agent-network/search-index/words/words';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { preparedArray } from '../../lib/json/prepared-json.ts';
 import { decodeCursor, encodeCursor } from '../../lib/page-position.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasListing, HasNodeLabel, Listed } from './listing.ts';
+import type { AgentServices } from '../agent-services.ts';
+import type { Listed } from './listing.ts';
 
 /** Finds the agents that match every part of the query, in the order asked for, with the exact total. */
 export async function searchAgents(
-  ctx: HasListing & HasSecrets,
+  ctx: Pick<AgentServices, 'listing'> & Pick<NodeKeys, 'secrets'>,
   input: AgentSearch,
 ): Promise<Listed<DataOf<Api['searchAgents']>>> {
   const startMs = performance.now();
@@ -52,13 +53,13 @@ const filterOf = (query: AgentQuery): SearchFilter => ({
 const PURPOSE = 'search-place';
 
 /** A cursor that holds for this question only: `question` names query and sort. */
-export function makeSearchCursor(ctx: HasSecrets, question: string, { keys, id }: PageEnd): string {
+export function makeSearchCursor(ctx: Pick<NodeKeys, 'secrets'>, question: string, { keys, id }: PageEnd): string {
   const place = JSON.stringify([...keys, id]);
   return `${Buffer.from(place).toString('base64url')}.${ctx.secrets.authenticate(PURPOSE, [question, place])}`;
 }
 
 /** Throws VALIDATION_ERROR for a cursor that was altered, or made for another question or by another node. */
-export function readSearchCursor(ctx: HasSecrets, question: string, cursor: string): PageEnd {
+export function readSearchCursor(ctx: Pick<NodeKeys, 'secrets'>, question: string, cursor: string): PageEnd {
   const [text = '', code = ''] = cursor.split('.');
   const place = Buffer.from(text, 'base64url').toString();
   if (!ctx.secrets.isAuthentic(PURPOSE, [question, place], code))
@@ -70,7 +71,10 @@ export function readSearchCursor(ctx: HasSecrets, question: string, cursor: stri
 type FacetQuery = Parsed<Api['getAgentFacets']>['query'];
 
 /** Counts facets, exactly and all of the same moment. */
-export async function countFacets(ctx: HasListing & HasNodeLabel, query: FacetQuery): Promise<AgentFacets> {
+export async function countFacets(
+  ctx: AgentServices & { readonly nodeLabel: string },
+  query: FacetQuery,
+): Promise<AgentFacets> {
   const question = toQuestion(query);
   const { homes, capabilities, ...counts } = await ctx.listing.read((index) => index.facets(question));
   return {
@@ -103,7 +107,7 @@ const DEFAULT_LIMIT = 20;
 
 /** Lists agents that match every filter, best reputation first, with the exact total. */
 export async function discoverAgents(
-  ctx: HasListing,
+  ctx: AgentServices,
   query: Parsed<Api['listAgents']>['query'],
 ): Promise<Listed<DataOf<Api['listAgents']>>> {
   if (query.cursor !== undefined && query.offset !== undefined)

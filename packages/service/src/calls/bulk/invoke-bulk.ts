@@ -16,7 +16,7 @@ import { failpoint } from '../../lib/process/failpoint.ts';
 import { holdMoney } from '../../payments/ledger/hold-money.ts';
 import { LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
 import { availableToPay, payingTreasury } from '../../payments/ledger/treasury.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { requireLiving } from '../../store/queue/require-living.ts';
 import { run, type Tx } from '../../store/sql.ts';
 import { deadlineOf } from '../deadline.ts';
@@ -238,7 +238,7 @@ async function spendOrThrow(tx: Tx, caller: KnownCaller, requests: readonly Invo
 }
 
 /** A bulk request of the caller with its requests and, once decided, its outcome. */
-export async function readBulk(ctx: HasDb, caller: KnownCaller, bulkId: string): Promise<BulkRecord> {
+export async function readBulk(ctx: Store, caller: KnownCaller, bulkId: string): Promise<BulkRecord> {
   // One snapshot: otherwise an open bulk request could show a winner without a result, or the reverse.
   const { bulk, requests } = await ctx.db.transaction(
     async (tx) => {

@@ -1,12 +1,9 @@
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
 import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { endHolds } from '../../payments/ledger/hold-money.ts';
 import { LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledger/ledger-batcher.ts';
 import { feeOf } from '../../payments/ledger/take-fees.ts';
 import { earningAccountOf } from '../../payments/ledger/treasury.ts';
-import type { HasDb, Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { findInvocation } from '../invocation-store.ts';
 import {
   dropAudited,
@@ -34,7 +31,7 @@ const ALL = { after: '', before: null, limit: 1_000_000_000 };
  * All contradictions between the records of requests and of money, of any age. None, unless the node is at fault. Reads all rows. Open
  * requests never contradict; a payment of a cancelled request may be in the process of being refunded.
  */
-export async function findMoneyContradictions(ctx: HasDb): Promise<Contradiction[]> {
+export async function findMoneyContradictions(ctx: Pick<Store, 'db'>): Promise<Contradiction[]> {
   const { db } = ctx;
   const found = await Promise.all([
     findRequestContradictions(db, null),
@@ -46,7 +43,7 @@ export async function findMoneyContradictions(ctx: HasDb): Promise<Contradiction
   return found.flat();
 }
 
-type AuditContext = HasDb & HasClock & HasLog & HasMetrics;
+type AuditContext = Store & Telemetry;
 
 /** Everything that follows from the end of a request has happened within this time. */
 const AT_REST_MS = 3_600_000;
@@ -91,7 +88,7 @@ function report(ctx: AuditContext, found: readonly Contradiction[]): void {
   }
 }
 
-type ReleaseContext = EndContext & Records & Telemetry;
+type ReleaseContext = EndContext & Telemetry;
 
 const BATCH = 100;
 const limits = { lockTimeoutMs: LEDGER_LOCK_TIMEOUT_MS };

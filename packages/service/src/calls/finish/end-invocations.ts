@@ -6,22 +6,23 @@ import { unspend } from '../../accounts/limits/spend.ts';
 import { budgetName } from '../../accounts/spending-limits.ts';
 import type { PaidOutcome } from '../../agents/reputation/paid-outcome.ts';
 import { callsRecorded, type EndedCall, recordCalls } from '../../agents/reputation/record-calls.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { emit, emitted } from '../../events/outbox/outbox.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasPaymentLimits } from '../../payments/chain-outbox/payment-limits.ts';
+import type { PaymentConditions } from '../../payments/chain-outbox/chain-context.ts';
 import type { HoldEnd } from '../../payments/ledger/hold.ts';
 import { endHolds, holdsEndedFree, lockFree } from '../../payments/ledger/hold-money.ts';
+import type { Ledger } from '../../payments/ledger/ledger-services.ts';
 import type { SchemeId } from '../../payments/ledger/scheme-id.ts';
-import { feeOf, type HasPlatformFee } from '../../payments/ledger/take-fees.ts';
+import { feeOf } from '../../payments/ledger/take-fees.ts';
 import { earningAccountOf, payingWalletOf } from '../../payments/ledger/treasury.ts';
 import type { RefundWay } from '../../payments/payouts/refund-payer.ts';
 import { vouchersEnded } from '../../payments/schemes/batch-settlement/batch-settlement.ts';
 import { payingChannel } from '../../payments/schemes/batch-settlement/channel.ts';
-import type { HasChannels } from '../../payments/schemes/batch-settlement/channels.ts';
+import type { ChannelServices } from '../../payments/schemes/batch-settlement/channel-services.ts';
 import type { How } from '../../payments/schemes/scheme.ts';
 import { paidBy, schemeOf, schemes } from '../../payments/schemes/schemes.ts';
+import type { Store } from '../../store/database.ts';
 import type { LockMode } from '../../store/lock-free.ts';
 import { type Flushed, run, type Statement, type Tx } from '../../store/sql.ts';
 import { contentHashes } from '../content-hashes.ts';
@@ -46,11 +47,7 @@ export interface End {
 /** The answers under Idempotency-Keys that are kept with the ends of requests, by request. */
 export type DueAnswers = Map<string, { readonly late: LateKey; readonly answerOf: (ended: Invocation) => unknown }>;
 
-export interface HasDueAnswers {
-  readonly dueAnswers: DueAnswers;
-}
-
-export interface EndContext extends HasClock, HasChain, HasWallet, HasPlatformFee, HasPaymentLimits {}
+export interface EndContext extends Store, NodeIdentity, Pick<NodeKeys, 'wallet'>, Ledger, PaymentConditions {}
 
 /** An ended invocation with the reason of a cancellation and the way of its refund. */
 export interface EndedInvocation extends Invocation {
@@ -71,10 +68,6 @@ export interface Finisher {
   finish(end: End): Promise<Invocation>;
   /** Time for which the oldest end has waited for its transaction; large ones are not counted. */
   waitingMs(): number;
-}
-
-export interface HasFinisher {
-  readonly finisher: Finisher;
 }
 
 /**
@@ -161,7 +154,7 @@ export function flushOfEnds(ctx: FlushContext, ends: readonly End[], now: Date):
   };
 }
 
-type FlushContext = EndContext & HasDueAnswers & HasChannels;
+type FlushContext = EndContext & ChannelServices & { readonly dueAnswers: DueAnswers };
 
 /** The ways of refunds that need no statement of their own; one on chain is settled apart. */
 const refundWays: Readonly<Record<SchemeId, RefundWay>> = {
@@ -169,7 +162,7 @@ const refundWays: Readonly<Record<SchemeId, RefundWay>> = {
 };
 
 /** The wallets that paid by voucher, by request, where they are known. */
-const payersOf = ({ channels }: HasChannels, byVoucher: readonly EndedRow[]): ReadonlyMap<string, string> =>
+const payersOf = ({ channels }: ChannelServices, byVoucher: readonly EndedRow[]): ReadonlyMap<string, string> =>
   new Map(
     byVoucher.flatMap((each): [string, string][] => {
       const payer = channels.payers.get(payingChannel(each) ?? '');
@@ -178,7 +171,7 @@ const payersOf = ({ channels }: HasChannels, byVoucher: readonly EndedRow[]): Re
   );
 
 /** Answers to store with the ends. If one can't be built, the call itself stores it later, and fails there. */
-const answersOf = ({ dueAnswers }: HasDueAnswers, ended: readonly EndedRow[]) =>
+const answersOf = ({ dueAnswers }: { readonly dueAnswers: DueAnswers }, ended: readonly EndedRow[]) =>
   ended.flatMap((invocation) => {
     const due = dueAnswers.get(invocation.id);
     try {

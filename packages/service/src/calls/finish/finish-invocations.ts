@@ -1,22 +1,19 @@
-import type { HasWebhookDispatcher } from '../../events/deliveries/webhook-dispatcher.ts';
+import type { Dispatcher } from '../../events/deliveries/dispatcher.ts';
 import { createMutex } from '../../lib/concurrency/mutex.ts';
 import { createSemaphore, type Semaphore } from '../../lib/concurrency/semaphore.ts';
 import { jsonSizeUpTo } from '../../lib/json/json-limits.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { createLedgerBatcher, LEDGER_LOCK_TIMEOUT_MS, runApart } from '../../payments/ledger/ledger-batcher.ts';
-import type { HasChannels } from '../../payments/schemes/batch-settlement/channels.ts';
-import type { Records } from '../../store/database.ts';
+import type { ChannelServices } from '../../payments/schemes/batch-settlement/channel-services.ts';
 import type { LockMode } from '../../store/lock-free.ts';
 import { notify } from '../../store/notify.ts';
 import { GuardError } from '../../store/transaction.ts';
 import { endBulkRequest } from '../bulk/bulk.ts';
+import type { CallServices } from '../call-services.ts';
 import type { Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { MAX_RESULT_BYTES } from '../protocols/agent-answer.ts';
-import type { HasRunner } from '../run/runner.ts';
-import type { HasStoragePace } from '../storage.ts';
-import type { HasChangeHub } from '../stream/change-hub.ts';
 import {
   type End,
   type EndContext,
@@ -24,19 +21,14 @@ import {
   endAll,
   type Finisher,
   flushOfEnds,
-  type HasDueAnswers,
   rowsOf,
 } from './end-invocations.ts';
 import { reportEnded } from './report-ended.ts';
 
 export type FinishContext = EndContext &
-  HasDueAnswers &
-  HasChannels &
-  Records &
-  Telemetry &
-  HasWebhookDispatcher &
-  HasChangeHub &
-  HasRunner & { readonly ledgerTurns: Semaphore } & HasStoragePace;
+  Pick<CallServices, 'runner' | 'dueAnswers' | 'changeHub' | 'storagePace'> &
+  ChannelServices &
+  Telemetry & { readonly webhookDispatcher: Dispatcher; readonly ledgerTurns: Semaphore };
 
 const MAX_BATCH = 100;
 /** Bytes of results of a batch. */

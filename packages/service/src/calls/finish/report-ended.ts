@@ -1,18 +1,15 @@
 import type { EndReason } from '@agent-network/contracts/invocations/invocations';
-import type { HasMetrics } from '../../lib/metrics.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { exemplarLabels } from '../../lib/telemetry/tracing.ts';
 import type { CancelReason, Invocation } from '../invocation.ts';
 import type { EndedInvocation } from './end-invocations.ts';
-
-export type ReportContext = HasLog & HasMetrics;
 
 /**
  * Counts and logs invocations after the transaction that ended them: at most once each, because compare-and-set lets one transaction end
  * an invocation. A process that dies between commit and log line leaves no line; `GET /operator/invocations/{id}` shows the same facts.
  * The line holds no input, no result and no message of an agent.
  */
-export function reportEnded(ctx: ReportContext, ended: readonly EndedInvocation[]): void {
+export function reportEnded(ctx: Telemetry, ended: readonly EndedInvocation[]): void {
   for (const invocation of ended) {
     const { id, agentId, accountId, status, errorCode, costMicro, refundMicro, refundWay, attempt } = invocation;
     const { createdAt, startedAt, completedAt, cancelReason } = invocation;

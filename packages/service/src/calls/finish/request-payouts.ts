@@ -1,15 +1,15 @@
 import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
 import { isOpen } from '../../payments/chain-outbox/chain-payment-state.ts';
 import { refundOf } from '../../payments/payouts/refund-payer.ts';
-import type { HasRequestPayouts, RequestPayout } from '../../payments/reconcile/explain-payouts.ts';
+import type { RequestPayout, RequestPayouts } from '../../payments/reconcile/explain-payouts.ts';
 import { paymentOf } from '../../payments/schemes/exact/claim-payments.ts';
 import { endSpent } from '../../payments/settlement/end-spent.ts';
+import type { CallServices } from '../call-services.ts';
 import { hasEnded } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
-import type { HasFinisher } from './end-invocations.ts';
 import { listPayingRequests } from './request-payout-store.ts';
 
-type Needs = HasFinisher & Parameters<typeof endSpent>[0];
+type Needs = Pick<CallServices, 'finisher'> & Parameters<typeof endSpent>[0];
 
 const purposes = ['refund', 'return', 'second_return', 'bill'] as const;
 
@@ -19,7 +19,7 @@ const message = 'It was refunded on chain before the database of this node was r
  * Matches requests of the books with payouts on chain that are not in the books. A refunded request ends as failed before its agent is
  * called again; that failure does not count in reputation. Its refund has the nonce of the earlier one, so nothing is paid twice.
  */
-export const createRequestPayouts = (ctx: Needs): HasRequestPayouts['requestPayouts'] => ({
+export const createRequestPayouts = (ctx: Needs): RequestPayouts => ({
   async find(nonces, since) {
     const found = new Map<string, RequestPayout>();
     if (nonces.length === 0) return found;

@@ -1,13 +1,12 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { LRUCache } from 'lru-cache';
 import type { KnownCaller } from '../../accounts/caller.ts';
-import type { HasNewKeyLimit } from '../../accounts/keys/manage-keys.ts';
+import type { KeySettings } from '../../accounts/limits/plan-caps.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { countUnits } from '../../agents/count-units.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { type AgreedTerms, isSameRate, type KnownTerms, readKnownTerms } from './agreed-terms-store.ts';
 import { priceOf, type Rate, type Work } from './price.ts';
 
@@ -58,18 +57,18 @@ export interface PricedCall {
 }
 
 /** Needs of checking the prices that a caller has agreed to. */
-export interface AgreementContext extends HasDb, HasClock, HasNewKeyLimit {}
+export interface AgreementContext extends Store, Pick<KeySettings, 'newKeyPerCallMicro'> {}
 
 /** Prices of these agents that the caller knows. */
 export const readKnown = (ctx: AgreementContext, { accountId }: KnownCaller, agentIds: readonly string[]) =>
   readKnownTerms(ctx.db, { accountId, agentIds, since: toldSince(ctx) });
 
 /** True if the caller's key has a limit for each call that somebody set: the one of all new keys agrees to no price. */
-const hasOwnLimit = ({ newKeyPerCallMicro }: HasNewKeyLimit, caller: KnownCaller): boolean =>
+const hasOwnLimit = ({ newKeyPerCallMicro }: Pick<KeySettings, 'newKeyPerCallMicro'>, caller: KnownCaller): boolean =>
   caller.kind === 'account' && caller.limits.perCallMicro !== null && caller.limits.perCallMicro !== newKeyPerCallMicro;
 
 /** Start of the time in which a former price still counts. */
-export const toldSince = ({ clock }: HasClock): Date => new Date(clock.now().getTime() - TOLD_MS);
+export const toldSince = ({ clock }: Store): Date => new Date(clock.now().getTime() - TOLD_MS);
 
 /**
  * Accounts that last paid an agent by its current terms, as read by this process. A call skips the read for them; the transaction that
@@ -112,7 +111,7 @@ export function readKnownMeanwhile(
  * the terms to record when the calls are accepted.
  */
 export function requireAgreedPrices(
-  ctx: HasNewKeyLimit,
+  ctx: Pick<KeySettings, 'newKeyPerCallMicro'>,
   caller: KnownCaller,
   known: ReadonlyMap<string, KnownTerms>,
   { calls, isAgreed }: { readonly calls: readonly PricedCall[]; readonly isAgreed: boolean },
@@ -132,7 +131,7 @@ export function requireAgreedPrices(
 
 /** Checks the price of one call, as `requireAgreedPrices` does. */
 export const agreedTerms = (
-  ctx: HasNewKeyLimit,
+  ctx: Pick<KeySettings, 'newKeyPerCallMicro'>,
   caller: KnownCaller,
   known: KnownTerms | 'steady' | null,
   call: PricedCall & {

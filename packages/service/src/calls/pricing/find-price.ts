@@ -1,8 +1,8 @@
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
+import type { AgentServices } from '../../agents/agent-services.ts';
 import { countUnits } from '../../agents/count-units.ts';
-import type { HasTypeChecks } from '../../agents/listing/type-checks.ts';
 import type { ChainPayment } from '../../payments/chain-outbox/chain-payment.ts';
 import { isOpen } from '../../payments/chain-outbox/chain-payment-state.ts';
 import { type PaymentTerms, paymentRequired } from '../../payments/x402/payment-required.ts';
@@ -10,7 +10,7 @@ import { requireAtHome } from '../remote/require-at-home.ts';
 import { hasPricesWithinClass, priceOf } from './price.ts';
 import { quotedPrice } from './quote-invocation.ts';
 
-type PriceContext = Parameters<typeof lockedPrice>[0] & HasTypeChecks;
+type PriceContext = Parameters<typeof lockedPrice>[0] & AgentServices;
 
 /** The parts of a call that decide its price. */
 interface Priced {

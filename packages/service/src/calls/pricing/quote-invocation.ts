@@ -4,13 +4,13 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
+import type { AgentServices } from '../../agents/agent-services.ts';
 import { countUnits } from '../../agents/count-units.ts';
-import type { HasTypeChecks, TypedCall } from '../../agents/listing/type-checks.ts';
-import { type HasAgentFinder, requireAgent } from '../../agents/search/find-agent.ts';
+import type { TypedCall } from '../../agents/listing/type-checks.ts';
+import { requireAgent } from '../../agents/search/find-agent.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { shownCost } from '../finish/end-invocations.ts';
 import { estimatedTime, multiplierOf, type Price, priceOf, type Work } from './price.ts';
 import { findQuote, insertQuote } from './quote-store.ts';
@@ -19,7 +19,7 @@ const VALID_MS = 15 * 60_000;
 
 /** Prices a call and locks the price for one call within 15 minutes. Works for any registered agent. */
 export async function quoteInvocation(
-  ctx: HasDb & HasClock & HasAgentFinder & HasTypeChecks,
+  ctx: Store & AgentServices,
   caller: KnownCaller,
   agentId: string,
   body: Work & TypedCall,
@@ -73,7 +73,7 @@ export const purchaseUsed = () =>
  * decides later if the quote is still unused.
  */
 export async function quotedPrice(
-  ctx: HasDb & HasClock,
+  ctx: Store,
   caller: KnownCaller,
   agent: Pick<CallableAgent, 'id' | 'takesHints' | 'sizeSteps'>,
   quoteId: string,

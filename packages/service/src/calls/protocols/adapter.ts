@@ -1,12 +1,12 @@
 import type { Upstream } from '../../agents/health/upstream.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { ChainAccess } from '../../chain/chain-access.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import type { SigningKeys } from '../../chain/gas-watch.ts';
-import type { HasUsdc } from '../../chain/usdc-client.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { HasWalletFunds } from '../../payments/chain-outbox/channel-claims.ts';
+import type { Outbound } from '../../lib/net/guarded-fetch.ts';
+import type { ChannelServices } from '../../payments/schemes/batch-settlement/channel-services.ts';
 import type { BillAnswer } from '../../payments/x402/agent-terms.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Invocation, Outcome } from '../invocation.ts';
 import type { ChunkOutput } from '../stream/record-chunks.ts';
 import { failed } from './agent-answer.ts';
@@ -50,13 +50,13 @@ export interface CallTarget extends Upstream {
 }
 
 export interface CallContext
-  extends Records,
-    HasGuardedFetch,
+  extends Store,
+    Outbound,
     ChunkOutput,
-    HasChain,
-    HasUsdc,
+    NodeIdentity,
+    ChainAccess,
     SigningKeys,
-    HasWalletFunds {}
+    ChannelServices {}
 
 export interface AgentCall {
   readonly target: CallTarget;

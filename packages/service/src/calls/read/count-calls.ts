@@ -1,13 +1,13 @@
-import type { HasClock } from '../../lib/clock.ts';
-import { feeOf, type HasPlatformFee } from '../../payments/ledger/take-fees.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Ledger } from '../../payments/ledger/ledger-services.ts';
+import { feeOf } from '../../payments/ledger/take-fees.ts';
+import type { Store } from '../../store/database.ts';
 import { run, type Statement, type Tx } from '../../store/sql.ts';
 import type { BilledRequest } from '../billed-store.ts';
 import type { Invocation } from '../invocation.ts';
 import { aggregateCallChanges, type CallChange, callChangesInserted, forgetHours } from './call-figure-store.ts';
 
 /** Adds invocations to the figures of their callers and of the agents' accounts, in the transaction that ends them. */
-export const endedCounted = (ctx: HasPlatformFee, ended: readonly Invocation[]): Statement =>
+export const endedCounted = (ctx: Ledger, ended: readonly Invocation[]): Statement =>
   callChangesInserted(ended.map((invocation) => toChange(ctx, invocation)));
 
 /** Adds a change of money of an ended request to the figures, in the transaction that makes it. */
@@ -26,7 +26,7 @@ export const countMoney = (
     ]),
   ).then(() => undefined);
 
-function toChange(ctx: HasPlatformFee, invocation: Invocation): CallChange {
+function toChange(ctx: Ledger, invocation: Invocation): CallChange {
   const { accountId, agentId, createdAt, startedAt, completedAt, status } = invocation;
   const costMicro = invocation.costMicro ?? 0n;
   // A bill is paid to the agent on chain: it is no earning here, unless it is not collected.
@@ -49,7 +49,7 @@ const BATCH = 2000;
 const HOURS_KEPT_MS = 48 * 3_600_000;
 
 /** Folds the recent changes into the figures of calls. Answers do not change; queries stay fast. */
-export async function aggregateFigures(ctx: HasDb & HasClock): Promise<void> {
+export async function aggregateFigures(ctx: Store): Promise<void> {
   while ((await aggregateCallChanges(ctx.db, BATCH)) === BATCH);
   await forgetHours(ctx.db, new Date(ctx.clock.now().getTime() - HOURS_KEPT_MS));
 }

@@ -1,11 +1,10 @@
 import type { KnownCaller } from '../../accounts/caller.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { findNewestTwin } from './history-store.ts';
 
 /** The caller's newest request of the last ten minutes for the same agent, task, context and input; null: none, or it was given back. */
 export const findTwin = (
-  ctx: HasDb & HasClock,
+  ctx: Store,
   caller: KnownCaller,
   call: { readonly agentId: string; readonly task: string; readonly context: string | null; readonly input: object },
 ): Promise<string | null> =>

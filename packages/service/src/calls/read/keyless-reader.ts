@@ -1,11 +1,11 @@
 import type { AccountCaller } from '../../accounts/caller.ts';
 import { keylessCaller } from '../../accounts/keyless-caller.ts';
 import { mayRead } from '../../accounts/payer-account.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
 import { plainId } from '../../payments/ledger/asset-account.ts';
 import { payerAccountId } from '../../payments/ledger/treasury.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { isResultToken } from '../read-invocation.ts';
 import { findStates } from '../record-store.ts';
 
@@ -21,7 +21,7 @@ export interface ReadProof {
  * UNAUTHORIZED for another token, and NOT_FOUND for another wallet.
  */
 export async function keylessReader(
-  ctx: HasDb & HasSecrets,
+  ctx: Store & Pick<NodeKeys, 'secrets'>,
   requestId: string,
   { resultToken, signedIn }: ReadProof,
 ): Promise<AccountCaller> {
@@ -33,7 +33,7 @@ export async function keylessReader(
 }
 
 const isPayer = (
-  ctx: HasDb,
+  ctx: Store,
   { accountId, payerLedgerId }: { accountId: string; payerLedgerId: string | null },
   address: string,
 ) =>

@@ -6,10 +6,9 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { AccountCaller } from '../../accounts/caller.ts';
 import { requireOwned } from '../../agents/listing/own-agents.ts';
 import { invalid } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { pageCursor, readPageCursor } from '../../lib/page-position.ts';
 import { utcPeriod } from '../../lib/utc-period.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { type AgentCallRow, groupFailures, listCallsTo } from './agent-call-store.ts';
 import { type AgentFigureRow, listAgentFigures } from './call-figure-store.ts';
 
@@ -28,7 +27,7 @@ type Query = Parsed<Api['listAgentCalls']>['query'];
  * them. An account that took over the agent sees the calls since then.
  */
 export async function listAgentCalls(
-  ctx: HasDb,
+  ctx: Store,
   { accountId }: AccountCaller,
   agentId: string,
   { status, error, limit = DEFAULT_LIMIT, ...query }: Query,
@@ -75,7 +74,7 @@ const toItem = ({ callerKind, costMicro, errorCode, errorMessage, ...row }: Agen
 
 /** Failed calls to an agent in groups, so that its owner sees what to fix first. */
 export async function listAgentErrors(
-  ctx: HasDb & HasClock,
+  ctx: Store,
   { accountId }: AccountCaller,
   agentId: string,
   { days = DEFAULT_DAYS }: Parsed<Api['listAgentErrors']>['query'],
@@ -100,7 +99,7 @@ const EARNINGS_DAYS = 30;
 
 /** An agent's earnings and calls by day (UTC), for its owner. Reads at most 30 daily sums, for any number of calls. */
 export async function readAgentEarnings(
-  ctx: HasDb & HasClock,
+  ctx: Store,
   { accountId }: AccountCaller,
   agentId: string,
   { days = EARNINGS_DAYS }: Parsed<Api['getAgentEarnings']>['query'],

@@ -2,12 +2,11 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../accounts/caller.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { DAY_MS, formatDuration } from '../../lib/duration.ts';
 import { preparedArray, prepareJson } from '../../lib/json/prepared-json.ts';
 import { pageCursor, pageStartOf, readDays, readPageCursor } from '../../lib/page-position.ts';
-import { daysBefore, type HasRetention } from '../../lib/retention.ts';
-import type { HasDb } from '../../store/database.ts';
+import { daysBefore, type Retention } from '../../lib/retention.ts';
+import type { Store } from '../../store/database.ts';
 import { toRecord } from '../invocation-view.ts';
 import { requireOwn } from '../read-invocation.ts';
 import { findContentsWithin, type InvocationContent } from '../record-store.ts';
@@ -17,7 +16,7 @@ const DEFAULT_LIMIT = 20;
 
 /** The caller's requests, newest first, with exact totals; of large tasks fewer than a page has. Days are UTC, inclusive. */
 export async function listInvocations(
-  ctx: HasDb,
+  ctx: Store,
   caller: KnownCaller,
   query: Parsed<Api['listInvocations']>['query'],
 ): Promise<DataOf<Api['listInvocations']>> {
@@ -67,7 +66,7 @@ const MAX_RUN_DAYS = 2;
 
 /** The caller's ended requests with input and result, oldest first: those that retention removes next. A page has at least one. */
 export async function exportRequests(
-  ctx: HasDb & HasClock & HasRetention,
+  ctx: Store & { readonly retention: Retention },
   caller: KnownCaller,
   { limit = DEFAULT_LIMIT, cursor }: Parsed<Api['exportRequests']>['query'],
 ) {

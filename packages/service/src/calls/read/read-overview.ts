@@ -8,12 +8,10 @@ import { readLimitUse, type UsageContext } from '../../accounts/limits/read-limi
 import { readSpending } from '../../accounts/limits/spend.ts';
 import { suspensionOf } from '../../accounts/suspension.ts';
 import { ownAgents, toOwnAgent } from '../../agents/listing/own-agents.ts';
-import type { HasNodeLabel } from '../../agents/search/listing.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { decodeCursor, encodeCursor } from '../../lib/page-position.ts';
 import { utcPeriod } from '../../lib/utc-period.ts';
 import { agentTreasuries } from '../../payments/ledger/treasury.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { type AgentFigureRow, listAgentFigures, listFigures, listLastFailures } from './call-figure-store.ts';
 import { sumCalls, toBuckets, toFigures } from './read-usage.ts';
 
@@ -66,7 +64,7 @@ const MAX_DAYS = 30;
  * read, for any number of its calls.
  */
 export async function listOwnAgents(
-  ctx: HasDb & HasClock & HasNodeLabel,
+  ctx: Store & { readonly nodeLabel: string },
   caller: AccountCaller,
   { agentId, limit = DEFAULT_LIMIT, cursor }: Parsed<Api['listOwnAgents']>['query'],
 ): Promise<DataOf<Api['listOwnAgents']>> {

@@ -3,22 +3,21 @@ import type { InvocationReceipt, SignedReceipt } from '@agent-network/contracts/
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { readOwner } from '../../agents/read-owner.ts';
 import type { ChainInfo, NodeIdentity } from '../../chain/chain-info.ts';
-import type { HasReceiptSigner } from '../../chain/keys/node-keys.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { invocationReceiptDigest } from '../../chain/keys/receipt-digests.ts';
 import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { assetOf, plainId } from '../../payments/ledger/asset-account.ts';
 import { payingWalletOf } from '../../payments/ledger/treasury.ts';
 import { payingChannel } from '../../payments/schemes/batch-settlement/channel.ts';
-import type { HasChannels } from '../../payments/schemes/batch-settlement/channels.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { ChannelServices } from '../../payments/schemes/batch-settlement/channel-services.ts';
+import type { Store } from '../../store/database.ts';
 import { contentHashes, hashOfJson, hexOf, readContentHashes } from '../content-hashes.ts';
 import { requireOwn } from '../read-invocation.ts';
 import { findContent, type InvocationContent, type InvocationState } from '../record-store.ts';
 import { findReceipt, findStoredHashes, insertReceipt } from './receipt-store.ts';
 
-type ReceiptContext = HasDb & HasClock & NodeIdentity & HasReceiptSigner & HasChannels;
+type ReceiptContext = Store & NodeIdentity & Pick<NodeKeys, 'receiptSigner'> & ChannelServices;
 
 /**
  * The receipt of an ended request of the caller. It is signed once and stored, so it never changes. A process that dies before the insert
@@ -33,7 +32,7 @@ export async function readReceipt(ctx: ReceiptContext, caller: KnownCaller, requ
   return isFirst ? receipt : ((await findReceipt(ctx.db, requestId)) ?? receipt);
 }
 
-async function toReceipted(ctx: HasDb & HasChannels, invocation: InvocationContent): Promise<Receipted> {
+async function toReceipted(ctx: Store & ChannelServices, invocation: InvocationContent): Promise<Receipted> {
   const { status, completedAt } = invocation;
   if (status === 'pending' || status === 'processing' || completedAt === null)
     throw new AppError('CONFLICT', 'The request is still running. Its receipt is available once it ends.');
@@ -45,7 +44,7 @@ async function toReceipted(ctx: HasDb & HasChannels, invocation: InvocationConte
   return { invocation, status, completedAt, owner, hashes, paidBy };
 }
 
-async function paidByOf(ctx: HasChannels, invocation: InvocationContent): Promise<PaidBy> {
+async function paidByOf(ctx: ChannelServices, invocation: InvocationContent): Promise<PaidBy> {
   const channelId = payingChannel(invocation);
   if (!channelId) return { payer: payingWalletOf(invocation) ?? plainId(invocation.payerLedgerId ?? ''), channel: '' };
   const channel = await ctx.channels.read(channelId);
@@ -53,7 +52,7 @@ async function paidByOf(ctx: HasChannels, invocation: InvocationContent): Promis
   return { payer: channel.payer, channel: channelId };
 }
 
-async function hashesOf(ctx: HasDb, invocation: InvocationContent): Promise<Receipted['hashes']> {
+async function hashesOf(ctx: Store, invocation: InvocationContent): Promise<Receipted['hashes']> {
   const stored = await findStoredHashes(ctx.db, invocation.id);
   const task = stored.task ?? hashOfJson(invocation.task);
   if (stored.contents) return { task, contents: stored.contents };

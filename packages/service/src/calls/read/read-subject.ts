@@ -1,6 +1,6 @@
-import type { HasSubjectPages, HasSubjects, Subject } from '../../events/outbox/subjects.ts';
+import type { Subject, Subjects } from '../../events/outbox/subjects.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { toBulkRecord } from '../bulk/bulk.ts';
 import { findBulk } from '../bulk/bulk-store.ts';
 import { toRecord } from '../invocation-view.ts';
@@ -10,7 +10,7 @@ import { findBulkRecords, findRecords, findRecordsWithin, type InvocationRecord 
 const MAX_BATCH = 50;
 
 /** Reads the subjects of request and bulk events as the matching GET shows them; batches concurrent reads of single ones. */
-export function createSubjectReader(ctx: HasDb): HasSubjects & HasSubjectPages {
+export function createSubjectReader(ctx: Pick<Store, 'db'>): Subjects {
   const requests = createBatcher<string, InvocationRecord | null>({
     maxSize: MAX_BATCH,
     maxConcurrent: 2,
@@ -35,7 +35,7 @@ export function createSubjectReader(ctx: HasDb): HasSubjects & HasSubjectPages {
 
 const isBulk = ({ type }: Subject) => type === 'bulk.completed';
 
-async function readBulk({ db }: HasDb, subject: Subject) {
+async function readBulk({ db }: Pick<Store, 'db'>, subject: Subject) {
   const bulk = await findBulk(db, subject.subjectId);
   if (!bulk) throw missing(subject);
   return toBulkRecord(bulk, await findBulkRecords(db, bulk.id, bulk.winner));

@@ -2,7 +2,6 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { AccountCaller } from '../../accounts/caller.ts';
-import type { HasFreeCalls } from '../../accounts/limits/free-calls.ts';
 import { readLimitUse, type UsageContext } from '../../accounts/limits/read-limit-use.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import { type Histogram, mergeHistograms, percentileMs, toHistogram } from '../../lib/percentile.ts';
@@ -19,7 +18,7 @@ const MAX_AGENTS = 20;
  * from sums, for any number of requests.
  */
 export async function readUsage(
-  ctx: UsageContext & HasFreeCalls,
+  ctx: UsageContext,
   caller: AccountCaller,
   { days = DEFAULT_DAYS }: { days?: number | undefined },
 ): Promise<Usage> {

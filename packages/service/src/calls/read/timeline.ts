@@ -3,7 +3,7 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { type PreparedJson, prepareJson } from '../../lib/json/prepared-json.ts';
 import { type Movement, movementsOf } from '../../payments/statements/movements-of.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Invocation } from '../invocation.ts';
 import { toRecord } from '../invocation-view.ts';
 import { requireOwn } from '../read-invocation.ts';
@@ -86,7 +86,7 @@ const rank = ({ event }: Entry): number => order.indexOf(event);
 
 /** A request of the caller with its input and timeline. Two look-ups by id. */
 export async function readInvocationDetail(
-  ctx: HasDb,
+  ctx: Store,
   caller: KnownCaller,
   requestId: string,
 ): Promise<RequestRecord & { detail: PreparedJson }> {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { awaitRefunds } from '../../payments/payouts/await-refunds.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
+import type { CallServices } from '../call-services.ts';
 import type { Invocation, Outcome } from '../invocation.ts';
 import { type CallContext, isStopping } from '../protocols/adapter.ts';
 import { failed } from '../protocols/agent-answer.ts';
@@ -15,7 +15,6 @@ import { payAgentBill, proofSigned } from '../protocols/pay-agent-bill.ts';
 import { followHome, type HomeCall, overdue } from './follow-home.ts';
 import { type HomeAnswer, type HomeRecord, outcomeOf, readHomeAnswer, readHomeFailure } from './home-answer.ts';
 import { askHome, MAX_ANSWER_BYTES, openAtHome } from './home-client.ts';
-import type { HasHomeKeys } from './home-keys.ts';
 import { findHomeRequestId, insertHomeCall } from './home-store.ts';
 import { endAtHome, recordEnd, settleHomeCall } from './settle-home-calls.ts';
 
@@ -27,7 +26,7 @@ const MAX_PAUSE_MS = 5000;
 /** A home node answers a call within 30 s, with the result or without. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
-export interface HomeCallContext extends CallContext, HasHomeKeys, HasBaseUrl, HasLog {}
+export interface HomeCallContext extends CallContext, Pick<CallServices, 'homeKeys'>, Telemetry {}
 
 /**
  * Calls a remote agent through its home node, as an x402 client of that node (docs/decisions/0016-network.md). The home node is paid once,

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Home } from '../../agents/agent.ts';
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { isDeeperThan, MAX_LEVELS } from '../../lib/json/json-limits.ts';
 import { parseObject } from '../../lib/json/json-object.ts';
 import type { EventMessage } from '../../lib/net/event-parser.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
+import type { CallServices } from '../call-services.ts';
 import type { Invocation, Outcome } from '../invocation.ts';
 import type { CallContext } from '../protocols/adapter.ts';
 import { failed } from '../protocols/agent-answer.ts';
@@ -15,7 +15,6 @@ import { MAX_CHUNK_BYTES, MAX_CHUNKS, MAX_STREAM_BYTES, storeChunks } from '../s
 import { type Chunk, measureChunks } from '../stream/stream-store.ts';
 import { type HomeRecord, readHomeRecord } from './home-answer.ts';
 import { openAtHome } from './home-client.ts';
-import type { HasHomeKeys } from './home-keys.ts';
 import { insertHomeCall } from './home-store.ts';
 
 /** Id of an agent's first event: events 1 and 2 are `created` and `processing`. */
@@ -38,7 +37,7 @@ export type FollowedCall =
  * same numbers: after a broken connection any process resumes behind the last stored one. `opened`: a stream that is already open.
  */
 export async function followHome(
-  ctx: CallContext & HasHomeKeys & HasBaseUrl,
+  ctx: CallContext & Pick<CallServices, 'homeKeys'>,
   call: HomeCall,
   homeRequestId: string | null,
   opened: GuardedStream | null,
@@ -72,7 +71,7 @@ export async function followHome(
 export const overdue = failed('deadline_exceeded', 'The deadline passed before the agent answered.');
 
 async function open(
-  ctx: CallContext & HasHomeKeys & HasBaseUrl,
+  ctx: CallContext & Pick<CallServices, 'homeKeys'>,
   { home, invocation, signal }: HomeCall,
   reader: Reader,
 ): Promise<GuardedStream> {
@@ -98,7 +97,7 @@ interface Reader {
 }
 
 function createReader(
-  ctx: CallContext & HasHomeKeys & HasBaseUrl,
+  ctx: CallContext & Pick<CallServices, 'homeKeys'>,
   { home, invocation, signal }: HomeCall,
   stored: { readonly count: number; readonly bytes: number },
   knownId: string | null,

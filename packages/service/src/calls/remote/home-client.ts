@@ -1,10 +1,10 @@
 import type { Home } from '../../agents/agent.ts';
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
-import type { GuardedResponse, HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { GuardedFetch, GuardedResponse, Outbound } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
-import type { HasHomeKeys } from './home-keys.ts';
+import type { CallServices } from '../call-services.ts';
 
-export type HomeContext = HasGuardedFetch & HasHomeKeys & HasBaseUrl;
+export type HomeContext = Outbound & Pick<CallServices, 'homeKeys'> & NodeIdentity;
 
 export interface HomeRequest {
   readonly method: 'GET' | 'POST';
@@ -50,7 +50,7 @@ const refusedStream = (status: number): GuardedStream => ({
 interface Way<R> {
   /** Result in place of the answer of a node that gives no key. */
   readonly refuse: (status: number) => R;
-  readonly send: (request: Parameters<HasGuardedFetch['guardedFetch']['request']>[0]) => Promise<R>;
+  readonly send: (request: Parameters<GuardedFetch['request']>[0]) => Promise<R>;
   /** Closes the connection of an answer that is not read. */
   readonly drop: (answer: R) => void;
 }

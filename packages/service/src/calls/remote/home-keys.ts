@@ -1,31 +1,18 @@
 import { signInText } from '../../accounts/proofs/wallet-challenge.ts';
 import type { Home } from '../../agents/agent.ts';
 import type { NodeIdentity } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { signText } from '../../chain/keys/signer.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 import { parseObject } from '../../lib/json/json-object.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import type { Records } from '../../store/database.ts';
+import type { Outbound } from '../../lib/net/guarded-fetch.ts';
+import type { Store } from '../../store/database.ts';
+import type { HomeKeys, KeyAtHome } from '../call-services.ts';
 import { findHomeKey, writeHomeKey } from './home-store.ts';
 
-/** This node's API keys at other nodes. */
-export interface HomeKeys {
-  /** The key at a node; signs in when there is none. Throws GuardedFetchError when the node can't be reached. */
-  keyFor(home: Home): Promise<KeyAtHome>;
-  /** A new key to replace a refused one; another process may have renewed it already. */
-  renew(home: Home, refused: string): Promise<KeyAtHome>;
-}
-
-export interface HasHomeKeys {
-  readonly homeKeys: HomeKeys;
-}
-
 /** Keys are stored sealed in the database, for all processes. Each process runs one sign-in for a node at a time. */
-export function createHomeKeys(ctx: Records & HasSecrets & HasGuardedFetch & NodeIdentity & HasWallet): HomeKeys {
+export function createHomeKeys(ctx: Store & Pick<NodeKeys, 'wallet' | 'secrets'> & Outbound & NodeIdentity): HomeKeys {
   const known = createBoundedCache<string>(10_000);
 
   async function find(home: Home, refused: string | null): Promise<KeyAtHome> {
@@ -54,10 +41,7 @@ export function createHomeKeys(ctx: Records & HasSecrets & HasGuardedFetch & Nod
   return { keyFor: (home) => get(home, null), renew: get };
 }
 
-type SignInContext = HasGuardedFetch & NodeIdentity & HasWallet & HasClock;
-
-/** An API key, or the status of the refusal. */
-type KeyAtHome = { readonly key: string } | { readonly refusal: number };
+type SignInContext = Outbound & NodeIdentity & Pick<NodeKeys, 'wallet'> & Store;
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 64 * 1024;

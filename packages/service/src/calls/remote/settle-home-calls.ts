@@ -1,15 +1,14 @@
 import { unspend } from '../../accounts/limits/spend.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
 import { unlessAborted } from '../../lib/concurrency/unless-aborted.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import type { ChainContext } from '../../payments/chain-outbox/chain-context.ts';
 import { returnWalletOf } from '../../payments/ledger/treasury.ts';
 import { arrivedRefunds, bookRefund, type ReturnTo } from '../../payments/payouts/await-refunds.ts';
 import { owePayer } from '../../payments/payouts/refund-payer.ts';
-import type { HasDb, Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Repeating, Schedule } from '../../store/queue/schedule.ts';
 import type { Tx } from '../../store/sql.ts';
 import { type BilledRequest, lockBilled, markReturned } from '../billed-store.ts';
@@ -25,7 +24,7 @@ import {
   takeOpenHomeCalls,
 } from './home-store.ts';
 
-type SettleContext = HomeContext & Records & HasLog;
+type SettleContext = HomeContext & Store & Telemetry;
 
 /** Concurrent requests to home nodes, and to one of them, so that a hanging node does not delay the refunds of others. */
 const MAX_AT_ONCE = 50;
@@ -113,7 +112,7 @@ async function giveUpUnknown(ctx: SettleContext, { requestId, createdAt }: OpenH
 }
 
 /** Records the end of a request at its home node. A failed one is polled once more, when all refunds are known. */
-export async function recordEnd(ctx: HasDb & HasClock, requestId: string, record: HomeRecord): Promise<void> {
+export async function recordEnd(ctx: Store, requestId: string, record: HomeRecord): Promise<void> {
   const now = ctx.clock.now();
   const lastLookAt = new Date((record.completedAt ?? now).getTime() + RETURNS_WITHIN_MS);
   const mayGrow = record.status !== 'completed' && lastLookAt > now;

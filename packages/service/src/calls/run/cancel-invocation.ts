@@ -5,17 +5,15 @@ import type { KnownCaller } from '../../accounts/caller.ts';
 import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { paymentPending } from '../../payments/x402/payment-required.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Listening } from '../../store/listener.ts';
-import type { HasFinisher } from '../finish/end-invocations.ts';
+import type { CallServices } from '../call-services.ts';
 import { CANCELLED_CHANNEL } from '../finish/finish-invocations.ts';
 import { hasEnded, type Invocation, stateOf } from '../invocation.ts';
 import { findCancelled, findInvocation } from '../invocation-store.ts';
 import { requireOwn } from '../read-invocation.ts';
-import type { HasChangeHub } from '../stream/change-hub.ts';
-import type { HasRunner } from './runner.ts';
 
 const REASON = 'user_cancellation';
 /** Maximum wait for a payment in flight: its money can't be refunded before its end is known. */
@@ -27,7 +25,7 @@ const PAYMENT_WAIT_MS = 10_000;
  * wallet on chain soon.
  */
 export async function cancelInvocation(
-  ctx: HasDb & HasFinisher,
+  ctx: Store & CallServices,
   caller: KnownCaller,
   requestId: string,
   once: Once = unkeyed,
@@ -46,7 +44,7 @@ const isAwaitingPayment = (invocation: Invocation) => stateOf(invocation) === 'a
 const ended = ({ status }: Invocation) => new AppError('CONFLICT', `The request has ended already: it is ${status}.`);
 
 /** Re-reads and retries when the attempt has changed since it was read. */
-async function endCancelled(ctx: HasDb & HasFinisher, invocation: Invocation): Promise<Invocation> {
+async function endCancelled(ctx: Store & CallServices, invocation: Invocation): Promise<Invocation> {
   for (let current = invocation; ; ) {
     const after = await ctx.finisher.finish({
       invocation: current,
@@ -57,7 +55,7 @@ async function endCancelled(ctx: HasDb & HasFinisher, invocation: Invocation): P
   }
 }
 
-async function afterPayment(ctx: HasDb, requestId: string): Promise<Invocation> {
+async function afterPayment(ctx: Store, requestId: string): Promise<Invocation> {
   const paid = await until(
     async () => {
       const found = await findInvocation(ctx.db, requestId);
@@ -69,7 +67,7 @@ async function afterPayment(ctx: HasDb, requestId: string): Promise<Invocation> 
   return paid;
 }
 
-type HearContext = HasDb & HasLog & HasRunner & HasChangeHub;
+type HearContext = Store & Telemetry & CallServices;
 
 /**
  * Aborts work in this process that another one cancelled, and wakes its readers. After a lost connection checks all running requests,

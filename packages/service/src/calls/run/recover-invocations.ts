@@ -1,10 +1,10 @@
-import type { HasProcessId } from '../../store/queue/heartbeat.ts';
+import type { NodeProcess } from '../../store/queue/heartbeat.ts';
 import type { Invocation } from '../invocation.ts';
 import { giveBackAll, takeOrphans } from '../invocation-store.ts';
 import { type PayContext, resumePaid } from '../start/pay-and-run.ts';
 import { runInvocation } from './run-invocation.ts';
 
-type RecoverContext = PayContext & HasProcessId;
+type RecoverContext = PayContext & NodeProcess;
 
 const BATCH = 100;
 

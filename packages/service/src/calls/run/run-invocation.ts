@@ -1,5 +1,6 @@
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import type { CallableAgent } from '../../agents/agent.ts';
+import type { AgentServices } from '../../agents/agent-services.ts';
 import {
   beginWithoutSecrets,
   openUpstream,
@@ -7,17 +8,14 @@ import {
   type UpstreamFields,
   withoutSecrets,
 } from '../../agents/health/upstream.ts';
-import type { HasTypeChecks } from '../../agents/listing/type-checks.ts';
-import type { HasAgentFinder } from '../../agents/search/find-agent.ts';
-import type { HasClock } from '../../lib/clock.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { invariant } from '../../lib/invariant.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { resumed } from '../../lib/telemetry/tracing.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { DatabaseAwayError } from '../../store/database-away.ts';
 import { whileAway } from '../../store/while-away.ts';
-import type { HasFinisher } from '../finish/end-invocations.ts';
+import type { CallServices } from '../call-services.ts';
 import { type Failure, hasEnded, type Invocation, type Outcome } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { a2aAdapter } from '../protocols/a2a/a2a-call-client.ts';
@@ -29,9 +27,12 @@ import { mipAdapter } from '../protocols/mip-call-client.ts';
 import { openaiAdapter } from '../protocols/openai/openai-client.ts';
 import { callHome, type HomeCallContext } from '../remote/call-home.ts';
 import { findOverdue } from './queue-store.ts';
-import type { HasRunner } from './runner.ts';
 
-export interface RunContext extends HomeCallContext, HasSecrets, HasFinisher, HasAgentFinder, HasTypeChecks {}
+export interface RunContext
+  extends HomeCallContext,
+    Pick<NodeKeys, 'secrets'>,
+    Pick<CallServices, 'finisher'>,
+    Pick<AgentServices, 'agentFinder' | 'typeChecks'> {}
 
 /**
  * Calls the agent and ends the invocation with the outcome. When this process is stopping, leaves it open: it is given back for another
@@ -39,7 +40,7 @@ export interface RunContext extends HomeCallContext, HasSecrets, HasFinisher, Ha
  * `askedBefore`: time since which a dead process may have called the agent; null: none has.
  */
 export async function runInvocation(
-  ctx: RunContext & HasRunner,
+  ctx: RunContext & Pick<CallServices, 'runner'>,
   invocation: Invocation,
   signal: AbortSignal,
   askedBefore: Date | null = null,
@@ -49,7 +50,7 @@ export async function runInvocation(
 
 /** Runs an invocation, as `runInvocation` does, with the agent already looked up. */
 export async function runFound(
-  ctx: RunContext & HasRunner,
+  ctx: RunContext & Pick<CallServices, 'runner'>,
   invocation: Invocation,
   agent: CallableAgent | null,
   signal: AbortSignal,
@@ -114,7 +115,7 @@ function endOfFault(ctx: RunContext, { id, deadline }: Invocation, error: unknow
 
 /** Runs an invocation with an agent that exists. */
 export async function runOn(
-  ctx: RunContext & HasRunner,
+  ctx: RunContext & Pick<CallServices, 'runner'>,
   invocation: Invocation,
   agent: RunnableAgent,
   signal: AbortSignal,
@@ -180,7 +181,7 @@ const outOfTime: Failure = {
 /**
  * Fails all queued requests past their deadline, and refunds them. Tries each once, so that a locked treasury does not delay the others.
  */
-export async function failOverdue(ctx: HasDb & HasClock & HasFinisher & HasLog): Promise<void> {
+export async function failOverdue(ctx: Store & CallServices & Telemetry): Promise<void> {
   const triedIds: string[] = [];
   for (let isFull = true; isFull; ) {
     const overdue = await findOverdue(ctx.db, ctx.clock.now(), { triedIds, limit: BATCH });
@@ -190,7 +191,7 @@ export async function failOverdue(ctx: HasDb & HasClock & HasFinisher & HasLog):
   }
 }
 
-const endOverdue = (ctx: HasFinisher & HasLog, invocation: Invocation): Promise<unknown> =>
+const endOverdue = (ctx: CallServices & Telemetry, invocation: Invocation): Promise<unknown> =>
   ctx.finisher
     .finish({ invocation, outcome: outOfTime })
     .catch((err) => ctx.log.warn({ err, requestId: invocation.id }, 'overdue request could not be ended; retrying'));

@@ -1,13 +1,13 @@
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasDrain } from '../../store/queue/drain.ts';
-import type { HasProcessId } from '../../store/queue/heartbeat.ts';
+import type { NodeProcess } from '../../store/queue/heartbeat.ts';
+import type { CallServices } from '../call-services.ts';
 import type { Invocation } from '../invocation.ts';
 import { hasQueued, type LineOf, queuedTenants, readLine, takeQueued } from './queue-store.ts';
 import { type RunContext, runInvocation } from './run-invocation.ts';
-import type { HasRunner, Reservation } from './runner.ts';
-import { type Call, type HasSlotLimits, tenantOf } from './slots.ts';
+import type { Reservation } from './runner.ts';
+import { type Call, tenantOf } from './slots.ts';
 
 /** The queue of requests that found no slot. */
 export interface Backlog extends Lines {
@@ -21,10 +21,6 @@ export interface Backlog extends Lines {
   add(tenant: string): void;
   /** Dequeues as many requests as there is room for. */
   pump(): Promise<void>;
-}
-
-export interface HasBacklog {
-  readonly backlog: Backlog;
 }
 
 const noSlots = (calls: readonly Call[]): Reservation => ({
@@ -42,7 +38,7 @@ const MAX_TENANTS = 1000;
  * Dequeues requests whenever there is room: tenants in turn, the one with the fewest slots first, and within a tenant by priority. A tenant or
  * an agent at its share blocks no other. A process that drains leaves the queue to the others.
  */
-export function createBacklog(ctx: RunContext & HasRunner & HasProcessId & HasSlotLimits & HasDrain): Backlog {
+export function createBacklog(ctx: RunContext & Pick<CallServices, 'runner' | 'slotLimits'> & NodeProcess): Backlog {
   /** A queued request may be waiting for room alone, not for a share. */
   let isCrowded = false;
   /** Tenants with queued requests, as far as known: they, or the agents that they call, may be at their share. */
@@ -124,7 +120,7 @@ const tenantOfCaller = (caller: KnownCaller) => tenantOf(callOf(caller, ''));
  * deadline. Call the result once they are stored or abandoned.
  */
 export async function requireLine(
-  ctx: HasBacklog & HasSlotLimits,
+  ctx: CallServices & { readonly backlog: Backlog },
   caller: KnownCaller,
   entry: Omit<LineEntry, 'tenant'>,
 ): Promise<() => void> {
@@ -139,7 +135,7 @@ export async function requireLine(
  * Throws when too many calls of the caller wait. For calls paid on chain, which take their slot after payment; it counts the waiting ones
  * of this process.
  */
-export function requireRoomToPay(ctx: HasRunner & HasSlotLimits, caller: KnownCaller): void {
+export function requireRoomToPay(ctx: CallServices, caller: KnownCaller): void {
   const { maxWaiting } = ctx.slotLimits;
   if (ctx.runner.waitingOf(tenantOfCaller(caller)) >= maxWaiting) throw tooManyWaiting(maxWaiting);
 }
@@ -182,7 +178,7 @@ interface Lines {
 /** An expected wait is a guess, and a call takes time after it. */
 const SAFETY = 1.25;
 
-function createLines(ctx: Pick<RunContext, 'db' | 'clock'> & HasSlotLimits): Lines {
+function createLines(ctx: Pick<RunContext, 'db' | 'clock'> & Pick<CallServices, 'slotLimits'>): Lines {
   const joining = new Map<string, number>();
   const speeds = createLineSpeeds();
   return {
@@ -211,7 +207,7 @@ function createLines(ctx: Pick<RunContext, 'db' | 'clock'> & HasSlotLimits): Lin
  * calls, never too few.
  */
 async function judge(
-  ctx: Pick<RunContext, 'db' | 'clock'> & HasSlotLimits,
+  ctx: Pick<RunContext, 'db' | 'clock'> & Pick<CallServices, 'slotLimits'>,
   entry: LineEntry,
   { speeds, joined, leave }: { speeds: LineSpeeds; joined: number; leave: () => void },
 ): Promise<Joined> {

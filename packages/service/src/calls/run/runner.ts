@@ -1,6 +1,6 @@
 import type { SlotLimits } from '../../config/limits.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { endsWithin } from '../../lib/concurrency/within.ts';
+import type { Store } from '../../store/database.ts';
 import type { Invocation } from '../invocation.ts';
 import { STOPPING } from '../protocols/adapter.ts';
 import { type Call, createSlots, type Side, type Slot, type SlotLoad, type Slots, tenantOf } from './slots.ts';
@@ -59,11 +59,7 @@ export interface Reservation {
   giveBack(): void;
 }
 
-export interface HasRunner {
-  readonly runner: Runner;
-}
-
-export function createRunner(limits: SlotLimits, { clock }: HasClock): Runner {
+export function createRunner(limits: SlotLimits, { clock }: Pick<Store, 'clock'>): Runner {
   const slots = createSlots(limits);
   const running = new Map<string, Running>();
   const expected = createExpected();

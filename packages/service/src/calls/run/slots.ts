@@ -8,10 +8,6 @@ export type Call = Pick<Invocation, 'accountId' | 'callerAgentId' | 'agentId'>;
 export const tenantOf = ({ accountId, callerAgentId }: Pick<Call, 'accountId' | 'callerAgentId'>): string =>
   callerAgentId === null ? accountId : `${accountId}:agents`;
 
-export interface HasSlotLimits {
-  readonly slotLimits: SlotLimits;
-}
-
 /** Slots in use, by tenant and agent; those without any are absent. */
 export interface SlotLoad {
   readonly tenants: ReadonlyMap<string, number>;

@@ -1,7 +1,6 @@
 import { dropKeys, freeKeysTaken, type KeyToTake, takeFreeKeys } from '../../accounts/idempotency/idempotency.ts';
 import { spend, unspend } from '../../accounts/limits/spend.ts';
 import { type Budget, budgetName } from '../../accounts/spending-limits.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import type { Semaphore } from '../../lib/concurrency/semaphore.ts';
 import { jsonSizeUpTo } from '../../lib/json/json-limits.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -12,19 +11,19 @@ import { createLedgerBatcher, LEDGER_LOCK_TIMEOUT_MS } from '../../payments/ledg
 import { busyTreasury } from '../../payments/ledger/treasury.ts';
 import type { How, Means, PaidBy, PaymentScheme, Refusals, SchemeRefusal } from '../../payments/schemes/scheme.ts';
 import { paidBy, schemeOf, schemes } from '../../payments/schemes/schemes.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { isDuplicate } from '../../store/database-away.ts';
 import type { LockMode } from '../../store/lock-free.ts';
-import type { HasProcessId } from '../../store/queue/heartbeat.ts';
+import type { NodeProcess } from '../../store/queue/heartbeat.ts';
 import { livingGuards, requireLiving } from '../../store/queue/require-living.ts';
 import type { Statement, Tx } from '../../store/sql.ts';
 import { GuardError } from '../../store/transaction.ts';
+import type { CallServices } from '../call-services.ts';
 import { holdsOf, type Invocation } from '../invocation.ts';
 import { insertInvocations, openInvocationsInserted, removeRefused } from '../invocation-store.ts';
 import { type AgreedTerms, agreedTermsRecorded, recordAgreedTerms } from '../pricing/agreed-terms-store.ts';
 import { unuseQuotes, useQuotes } from '../pricing/quote-store.ts';
-import type { HasBacklog } from '../run/run-queued.ts';
-import type { HasSlotLimits } from '../run/slots.ts';
+import type { Backlog } from '../run/run-queued.ts';
 import type { StorageLimits } from '../storage.ts';
 import { holdUnpaid, noneUnpaid } from '../unpaid-store.ts';
 import { findChanged, type Sale, salesGuards } from './choose-agent.ts';
@@ -73,7 +72,8 @@ export interface Acceptor {
 }
 
 /** Decides whether requests are taken, and stores them: storage of the account, slots to run, the queue of this process. */
-export interface Intake extends StorageLimits, HasSlotLimits, HasBacklog, HasProcessId {
+export interface Intake extends StorageLimits, CallServices, NodeProcess {
+  readonly backlog: Backlog;
   readonly acceptor: Acceptor;
 }
 
@@ -85,7 +85,7 @@ const weightOf = ({ invocation: { input, context } }: Acceptance) =>
   Math.max(Math.floor(MAX_BATCH_BYTES / MAX_BATCH), jsonSizeUpTo(MAX_BATCH_BYTES, [input, context]));
 
 /** Batches acceptances, up to a size: requests that arrive during a transaction share the next one. */
-export function createAcceptor(ctx: HasDb & HasClock & { readonly ledgerTurns: Semaphore }): Acceptor {
+export function createAcceptor(ctx: Store & { readonly ledgerTurns: Semaphore }): Acceptor {
   const run = async (items: readonly Acceptance[], locks: LockMode) =>
     (locks === 'skip' ? await acceptAtOnce(ctx, items) : null) ?? acceptPresent(ctx, items, locks);
   const batcher = createLedgerBatcher<Acceptance, AcceptAnswer>(
@@ -128,7 +128,7 @@ class ChangedSalesError extends Error {
 }
 
 /** Accepts a batch in one round trip if all of it can be accepted; null: nothing was changed, and it needs a transaction that decides. */
-async function acceptAtOnce(ctx: HasDb & HasClock, items: readonly Acceptance[]): Promise<AcceptAnswer[] | null> {
+async function acceptAtOnce(ctx: Store, items: readonly Acceptance[]): Promise<AcceptAnswer[] | null> {
   const statements = flushOfAcceptances(ctx, items);
   if (statements === null) return null;
   const isCarried = ({ means }: Acceptance) => means?.carrier !== undefined;
@@ -150,7 +150,7 @@ async function acceptAtOnce(ctx: HasDb & HasClock, items: readonly Acceptance[])
  * The statements that accept these calls, in the order of `acceptPresent`; null: some need to be looked at, as those with a quote or a budget.
  * Each is guarded: it does the whole of its work, or nothing is committed.
  */
-function flushOfAcceptances(ctx: HasClock, items: readonly Acceptance[]): readonly Statement[] | null {
+function flushOfAcceptances(ctx: Store, items: readonly Acceptance[]): readonly Statement[] | null {
   const now = ctx.clock.now();
   const requests = items.map(({ invocation }) => invocation);
   const isPlain = items.every(
@@ -190,11 +190,7 @@ const holdsBy = (scheme: PaymentScheme, holds: readonly RequestHold[], now: Date
  * Accepts a batch in one transaction. Its first statement compares the agents and is pipelined with the next. If an agent has changed,
  * which is rare, the transaction is undone and the other calls are accepted in another.
  */
-async function acceptPresent(
-  ctx: HasDb & HasClock,
-  items: readonly Acceptance[],
-  locks: LockMode,
-): Promise<AcceptAnswer[]> {
+async function acceptPresent(ctx: Store, items: readonly Acceptance[], locks: LockMode): Promise<AcceptAnswer[]> {
   if (items.length === 0) return [];
   try {
     const answers = await ctx.db.transaction(async (tx) => {

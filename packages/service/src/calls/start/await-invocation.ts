@@ -5,13 +5,12 @@ import { newId } from '../../lib/id.ts';
 import type { RefusalReason } from '../../payments/chain-outbox/refusal-reason.ts';
 import { paymentOf } from '../../payments/schemes/exact/claim-payments.ts';
 import { paymentPending, paymentRequired, type TermsContext } from '../../payments/x402/payment-required.ts';
-import type { Records } from '../../store/database.ts';
+import type { CallServices } from '../call-services.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
-import type { HasChangeHub } from '../stream/change-hub.ts';
 import type { Invoked } from './invoke-input.ts';
 
-type AwaitContext = Records & TermsContext & HasChangeHub;
+type AwaitContext = TermsContext & CallServices;
 
 /** Poll intervals for changes in other processes: each twice the one before. */
 const FIRST_PAUSE_MS = 20;

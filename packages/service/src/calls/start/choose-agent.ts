@@ -5,16 +5,15 @@ import { parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { budgetOf, requireWithinLimits } from '../../accounts/spending-limits.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
-import type { HasTypeChecks } from '../../agents/listing/type-checks.ts';
+import type { AgentServices } from '../../agents/agent-services.ts';
 import { readTerms, type SaleTerms, termsGuard } from '../../agents/read-terms.ts';
-import { type HasAgentFinder, unavailable } from '../../agents/search/find-agent.ts';
+import { unavailable } from '../../agents/search/find-agent.ts';
 import { findAlternatives, nameAlternatives } from '../../agents/search/find-alternatives.ts';
-import type { HasListing } from '../../agents/search/listing.ts';
 import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import type { Payer } from '../../payments/ledger/scheme-id.ts';
 import type { PresentedPayment } from '../../payments/x402/presented-payment.ts';
-import type { HasProcessId } from '../../store/queue/heartbeat.ts';
+import type { Store } from '../../store/database.ts';
+import type { NodeProcess } from '../../store/queue/heartbeat.ts';
 import type { Statement, Tx } from '../../store/sql.ts';
 import type { Invocation, PaymentMethod } from '../invocation.ts';
 import { type AgreementContext, expectedOf, toldSince } from '../pricing/agreed-price.ts';
@@ -23,7 +22,7 @@ import { estimatedTime, priceOf, rateWithin } from '../pricing/price.ts';
 import { isPassedOn, requireAtHome } from '../remote/require-at-home.ts';
 import type { KeylessPayer, WantedCall } from './invocation-purchase.ts';
 
-type ChoosingContext = HasListing & HasAgentFinder & HasTypeChecks & AgreementContext;
+type ChoosingContext = AgentServices & AgreementContext;
 
 /** The agent to call, and its price. */
 export interface Choice {
@@ -150,7 +149,7 @@ export class AgentChangedError extends Error {
  * The sales that no longer hold, by the current rows of their agents. Sales are decided with cached agents, some time before their requests
  * are stored; the row in the transaction that holds the money counts.
  */
-export async function findChanged(ctx: HasClock, tx: Tx, sales: readonly Sale[]): Promise<ReadonlySet<Sale>> {
+export async function findChanged(ctx: Store, tx: Tx, sales: readonly Sale[]): Promise<ReadonlySet<Sale>> {
   const assumed = sales.filter(({ steadyFor }) => steadyFor !== null);
   const [terms, unsteady] = await Promise.all([
     readTerms(
@@ -164,7 +163,7 @@ export async function findChanged(ctx: HasClock, tx: Tx, sales: readonly Sale[])
 }
 
 /** Flush guards that fail unless all of these sales still hold. */
-export const salesGuards = (ctx: HasClock, sales: readonly Sale[]): Statement[] => [
+export const salesGuards = (ctx: Store, sales: readonly Sale[]): Statement[] => [
   termsGuard(sales.map(({ agent, isPriceLocked }) => ({ ...agent, isPriceLocked }))),
   ...steadyGuards(sales.flatMap(steadyOf), toldSince(ctx)),
 ];
@@ -187,7 +186,7 @@ const isSamePrice = (now: SaleTerms, then: Sale['agent']): boolean =>
 const MAX_TRIES = 5;
 
 /** Decides a call again, with the current agent, if the agent has changed since. */
-export async function retryOnAgentChange<T>(ctx: HasAgentFinder, decide: () => Promise<T>): Promise<T> {
+export async function retryOnAgentChange<T>(ctx: AgentServices, decide: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await decide();
@@ -210,7 +209,7 @@ export function callerKindOf(caller: KnownCaller): CallerKind {
 
 /** True if the chunks of such a call are held back until its result was validated. */
 export const isHeldBack = async (
-  { typeChecks }: HasTypeChecks,
+  { typeChecks }: AgentServices,
   { typesId, showsUnjudged }: Pick<CallableAgent, 'typesId' | 'showsUnjudged'>,
   { capability }: Pick<InvocationRequest, 'capability'>,
 ): Promise<boolean> => !showsUnjudged && (await typeChecks.judgesResult({ typesId, capability: capability ?? null }));
@@ -238,7 +237,7 @@ interface Settled extends Payer {
 
 /** The invocation as it will be stored. */
 export function newInvocation(
-  ctx: HasClock & HasProcessId,
+  ctx: Store & NodeProcess,
   caller: KnownCaller,
   { agent, requestedAgentId, chosen, shownShare }: Choice,
   input: Input,

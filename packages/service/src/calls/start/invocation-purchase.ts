@@ -3,14 +3,14 @@ import type { InvocationRequest } from '@agent-network/contracts/invocations/inv
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { isKeyless, KEYLESS } from '../../accounts/keyless-caller.ts';
-import type { HasBaseUrl, HasChain } from '../../chain/chain-info.ts';
-import type { HasClock } from '../../lib/clock.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { newId } from '../../lib/id.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
 import { payerAccountId } from '../../payments/ledger/treasury.ts';
 import { isVoucher } from '../../payments/schemes/batch-settlement/channel-on-wire.ts';
 import { answersOffer, echoedOffer, type PayablePurchase } from '../../payments/schemes/exact/authorize-payment.ts';
 import type { PresentedPayment } from '../../payments/x402/presented-payment.ts';
+import type { Store } from '../../store/database.ts';
 import { fitsChannel } from '../deadline.ts';
 import { priceClassOf } from '../pricing/price.ts';
 
@@ -67,7 +67,7 @@ export interface OfferedPrice {
  * holds for its price class: one for a simple call is not valid for a difficult one.
  */
 export function purchaseOf(
-  ctx: HasBaseUrl & HasChain & HasClock,
+  ctx: NodeIdentity & Store,
   caller: KnownCaller,
   { agentId, quoteId, body, requestId, client, keyless, asksForChannels = false, shown = null }: WantedCall,
   { amountMicro, alternativeId, isOnDefault = false, shownMicro = amountMicro }: OfferedPrice,
@@ -125,7 +125,7 @@ export interface Offered {
 }
 
 export function offeredAlternative(
-  ctx: HasBaseUrl & HasClock & HasChain & HasSecrets,
+  ctx: NodeIdentity & Store & Pick<NodeKeys, 'secrets'>,
   caller: KnownCaller,
   wanted: WantedCall & { readonly shown: PresentedPayment | null },
 ): Offered {

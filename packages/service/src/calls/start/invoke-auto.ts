@@ -4,15 +4,13 @@ import { taskWords } from '@agent-network/search-index/words/task-words';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { requireWithinLimits } from '../../accounts/spending-limits.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
-import type { HasTypeChecks } from '../../agents/listing/type-checks.ts';
-import { type HasAgentFinder, unavailable } from '../../agents/search/find-agent.ts';
-import type { HasListing } from '../../agents/search/listing.ts';
+import type { AgentServices } from '../../agents/agent-services.ts';
+import { unavailable } from '../../agents/search/find-agent.ts';
 import { findOnlineOf, matchTask, type TaskMatch, type TaskMatching } from '../../agents/search/match-task.ts';
 import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasPaymentLimits } from '../../payments/chain-outbox/payment-limits.ts';
-import type { HasSeenTreasuries } from '../../payments/ledger/treasury.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { PaymentConditions } from '../../payments/chain-outbox/chain-context.ts';
+import type { Ledger } from '../../payments/ledger/ledger-services.ts';
+import type { Store } from '../../store/database.ts';
 import { priceOf, rateReaching, rateWithin } from '../pricing/price.ts';
 import { isPassedOn } from '../remote/require-at-home.ts';
 import { type Choice, retryOnAgentChange } from './choose-agent.ts';
@@ -43,7 +41,7 @@ async function decide(ctx: InvokeContext, caller: KnownCaller, given: AutoInput)
 
 /** The lowest price above 0 that the caller can pay: on chain there is a minimum, which a dearer agent is chosen for. */
 async function leastPayable(
-  ctx: HasSeenTreasuries & HasPaymentLimits,
+  ctx: Ledger & PaymentConditions,
   caller: KnownCaller,
   { shown, forced, body }: AutoInput,
 ): Promise<bigint> {
@@ -52,7 +50,7 @@ async function leastPayable(
   return method === 'x402' ? ctx.paymentLimits.minPaymentMicro : 0n;
 }
 
-type ChoosingContext = HasListing & HasDb & HasClock & HasAgentFinder & HasTypeChecks;
+type ChoosingContext = AgentServices & Store;
 
 interface AskedAuto {
   readonly body: AutoRequest;

@@ -1,23 +1,20 @@
 import type { CallGateway } from '@agent-network/contracts/agents/agent-calls';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
+import type { AccountServices } from '../../accounts/account-services.ts';
 import type { Once } from '../../accounts/idempotency/once.ts';
-import type { HasNewKeyLimit } from '../../accounts/keys/manage-keys.ts';
-import type { HasFreeCalls } from '../../accounts/limits/free-calls.ts';
-import type { HasListing } from '../../agents/search/listing.ts';
+import type { KeySettings } from '../../accounts/limits/plan-caps.ts';
+import type { AgentServices } from '../../agents/agent-services.ts';
 import type { NewChainPayment } from '../../payments/chain-outbox/chain-payment.ts';
-import type { HasPlatformFee } from '../../payments/ledger/take-fees.ts';
-import type { HasSeenTreasuries } from '../../payments/ledger/treasury.ts';
-import type { HasChannels } from '../../payments/schemes/batch-settlement/channels.ts';
+import type { Ledger } from '../../payments/ledger/ledger-services.ts';
 import type { TakenDeposit } from '../../payments/schemes/batch-settlement/take-deposit.ts';
 import { paymentOf } from '../../payments/schemes/exact/claim-payments.ts';
 import type { PaymentChecks } from '../../payments/schemes/exact/payment-checks.ts';
 import type { PaymentTerms } from '../../payments/x402/payment-required.ts';
 import type { PresentedPayment } from '../../payments/x402/presented-payment.ts';
-import type { HasDb } from '../../store/database.ts';
-import type { HasDueAnswers } from '../finish/end-invocations.ts';
+import type { Store } from '../../store/database.ts';
+import type { CallServices } from '../call-services.ts';
 import type { Invocation } from '../invocation.ts';
 import type { SteadyPairs } from '../pricing/agreed-price.ts';
-import type { HasRunner } from '../run/runner.ts';
 import type { Acceptance, Intake } from './accept-invocations.ts';
 import type { KeylessPayer } from './invocation-purchase.ts';
 import type { PayContext } from './pay-and-run.ts';
@@ -26,13 +23,10 @@ export interface InvokeContext
   extends PayContext,
     PaymentChecks,
     Intake,
-    HasSeenTreasuries,
-    HasChannels,
-    HasPlatformFee,
-    HasFreeCalls,
-    HasNewKeyLimit,
-    HasListing,
-    HasDueAnswers {
+    Ledger,
+    AccountServices,
+    Pick<KeySettings, 'newKeyPerCallMicro'>,
+    AgentServices {
   readonly steadyPairs: SteadyPairs;
 }
 
@@ -81,7 +75,7 @@ export interface Invoked {
 
 /** A request that was made before. `payment`: its transfer, where it is known. */
 export async function replayRequest(
-  ctx: HasDb & HasRunner,
+  ctx: Store & CallServices,
   invocation: Invocation,
   due: PaymentTerms,
   payment: NewChainPayment | null = null,

@@ -6,24 +6,23 @@ import { KEYLESS, keylessCaller } from '../../accounts/keyless-caller.ts';
 import { openPayerAccount, type PayerAccount, payerAccountOf, visitorAddresses } from '../../accounts/payer-account.ts';
 import { suspended } from '../../accounts/suspension.ts';
 import { requireAgent } from '../../agents/search/find-agent.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import type { Mutex } from '../../lib/concurrency/mutex.ts';
 import { networkOf, siteOf } from '../../lib/net/address-ranges.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
 import { echoesOffer } from '../../payments/schemes/exact/authorize-payment.ts';
 import type { SchemeContext } from '../../payments/schemes/scheme.ts';
 import { schemeOfPresented } from '../../payments/schemes/schemes.ts';
 import { type PaymentRequiredError, paymentRequired } from '../../payments/x402/payment-required.ts';
 import { onPresented, type PresentedPayment } from '../../payments/x402/presented-payment.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
+import type { CallServices } from '../call-services.ts';
 import { wasGivenBack } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { TWIN_WINDOW_MS } from '../read/find-twin.ts';
 import { isResultToken } from '../read-invocation.ts';
 import { requireRoomToPay } from '../run/run-queued.ts';
-import type { HasRunner } from '../run/runner.ts';
-import type { HasSlotLimits } from '../run/slots.ts';
-import { type HasStorageMeter, requireStorage } from '../storage.ts';
+import { requireStorage } from '../storage.ts';
 import { type KeylessPayer, purchaseOf, type WantedCall } from './invocation-purchase.ts';
 import { invokeAgent } from './invoke-agent.ts';
 import { type InvokeContext, type Invoked, type InvokeInput, replayRequest } from './invoke-input.ts';
@@ -199,7 +198,7 @@ const isRepetitionOfWallet = async (ctx: SchemeContext, shown: PresentedPayment)
 /** Counts a wallet's call, and the opening of its account, against their limits. Throws RATE_LIMITED. */
 type CountPayer = (wallet: string, opensAccount: boolean) => Promise<void>;
 
-type AdmitContext = Records & HasRunner & HasSlotLimits & HasStorageMeter;
+type AdmitContext = Store & CallServices;
 
 /**
  * Admits the wallet of a valid payment, without an API key: as its account, opened if it has none. Throws FORBIDDEN for a suspended
@@ -251,7 +250,7 @@ interface Visitor {
   readonly isFromOtherSite: boolean;
 }
 
-type VisitorContext = Records & HasSecrets;
+type VisitorContext = Store & Pick<NodeKeys, 'secrets'>;
 
 /** Maximum bytes of JSON in a visitor's call, as it is stored for an unknown caller. */
 const MOST_BYTES = 16 * 1024;
@@ -259,7 +258,7 @@ const MOST_BYTES = 16 * 1024;
 const networkOfVisitor = ({ client }: Visitor): string => (client === null ? '' : (networkOf(client) ?? client));
 
 /** One account for all networks of a site, so that it can't fill the accounts of others. The choice depends on a secret of this node. */
-function addressOfAccount({ secrets }: HasSecrets, { client }: Visitor): string {
+function addressOfAccount({ secrets }: Pick<NodeKeys, 'secrets'>, { client }: Visitor): string {
   const code = secrets.authenticate('visitor', [client === null ? '' : (siteOf(client) ?? client)]);
   return visitorAddresses[Buffer.from(code, 'base64url').readUInt32BE() % visitorAddresses.length] ?? '';
 }
@@ -294,7 +293,7 @@ async function admitVisitor(
  * Another body is another call.
  */
 function onceForVisitor(
-  { secrets }: HasSecrets,
+  { secrets }: Pick<NodeKeys, 'secrets'>,
   visitor: Visitor,
   { idempotencyKey, agentId, body }: { idempotencyKey: string | null; agentId: string; body: unknown },
 ): Once {

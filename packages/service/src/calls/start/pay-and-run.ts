@@ -1,5 +1,4 @@
 import { onToken, requireNetwork } from '../../chain/networks.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import type { ChainPayment, NewChainPayment } from '../../payments/chain-outbox/chain-payment.ts';
@@ -10,14 +9,14 @@ import { type ReconcilePaymentContext, reconcilePayment } from '../../payments/r
 import { paymentOf } from '../../payments/schemes/exact/claim-payments.ts';
 import type { SettleOutcome } from '../../payments/settlement/record-mined.ts';
 import type { Carrier } from '../../payments/settlement/settler.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { isRolledBack } from '../../store/database-away.ts';
+import type { CallServices } from '../call-services.ts';
 import { holdsOf, type Invocation } from '../invocation.ts';
 import { beginInvocations, beginPaid, findInvocation } from '../invocation-store.ts';
 import { type RunContext, runFound } from '../run/run-invocation.ts';
-import type { HasRunner } from '../run/runner.ts';
 
-export interface PayContext extends RunContext, HasRunner, ReconcilePaymentContext {
+export interface PayContext extends RunContext, CallServices, ReconcilePaymentContext {
   readonly beginner: Beginner;
 }
 
@@ -137,7 +136,7 @@ const MAX_BATCH = 100;
  * Begins requests that a process of an earlier version recorded as settled without beginning them. State and hold change in one
  * transaction. If the reversal of another payment took the account's money, the missing amount is the node's loss: this payment did arrive.
  */
-export function createBeginner(ctx: HasDb & HasClock): Beginner {
+export function createBeginner(ctx: Store): Beginner {
   const batcher = createBatcher<Begin, Invocation | null>({
     maxSize: MAX_BATCH,
     canSplit: isRolledBack,

@@ -2,17 +2,13 @@ import type { InvocationRequest } from '@agent-network/contracts/invocations/inv
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
-import type { HasPaymentLimits } from '../../payments/chain-outbox/payment-limits.ts';
-import {
-  availableToPay,
-  findPayingTreasury,
-  type HasSeenTreasuries,
-  payingTreasury,
-} from '../../payments/ledger/treasury.ts';
+import type { PaymentConditions } from '../../payments/chain-outbox/chain-context.ts';
+import type { Ledger } from '../../payments/ledger/ledger-services.ts';
+import { availableToPay, findPayingTreasury, payingTreasury } from '../../payments/ledger/treasury.ts';
 import type { PaymentScheme } from '../../payments/schemes/scheme.ts';
 import { schemeOf, schemeOfPresented } from '../../payments/schemes/schemes.ts';
 import type { PresentedPayment } from '../../payments/x402/presented-payment.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { PaymentMethod } from '../invocation.ts';
 
 /**
@@ -20,7 +16,7 @@ import type { PaymentMethod } from '../invocation.ts';
  * its treasury covers the price; else INSUFFICIENT_FUNDS or INSUFFICIENT_BALANCE.
  */
 export async function requirePayable(
-  ctx: HasDb & HasSeenTreasuries & HasPaymentLimits,
+  ctx: Store & Ledger & PaymentConditions,
   caller: KnownCaller,
   { shown, forced }: { readonly shown: PresentedPayment | null; readonly forced: 'x402' | 'treasury' | null },
   priceMicro: bigint,
@@ -80,7 +76,7 @@ export const answerTo: Readonly<Record<Funds, Readonly<Record<'open' | 'treasury
   short: { open: 'refusal', treasury: 'refusal' },
 };
 
-type Context = HasDb & HasSeenTreasuries & HasPaymentLimits;
+type Context = Store & Ledger & PaymentConditions;
 
 interface Unpaid {
   readonly forced: 'x402' | 'treasury' | null;
@@ -115,7 +111,7 @@ interface Chosen {
  * Chooses the way to pay (docs/design.md, section 4). Throws INSUFFICIENT_FUNDS where a treasury is forced and there is none.
  */
 export async function chooseMethod(
-  ctx: HasSeenTreasuries,
+  ctx: Ledger,
   caller: KnownCaller,
   { shown, forced }: { readonly shown: PresentedPayment | null; readonly forced: 'x402' | 'treasury' | null },
   priceMicro: bigint,

@@ -1,9 +1,7 @@
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
+import type { CallServices } from '../call-services.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';
 import { findStates } from '../record-store.ts';
-import type { HasRunner } from '../run/runner.ts';
-import type { HasChangeHub } from './change-hub.ts';
-import type { HasStreamPoller } from './stream-poller.ts';
 
 /** The end of the wait: its time is over, or the caller has gone. */
 export interface Wait {
@@ -17,7 +15,7 @@ export interface Wait {
  * `running`: its end in this process, when the caller has it.
  */
 export async function awaitEnd(
-  ctx: HasDb & HasRunner & HasChangeHub & HasStreamPoller,
+  ctx: Store & CallServices,
   requestId: string,
   { waitMs, signal }: Wait,
   running: Promise<Invocation> | null = ctx.runner.ending(requestId),
@@ -54,11 +52,7 @@ function signalOf(over: Promise<null>): AbortSignal {
 const ASK_AGAIN_MS = 5000;
 
 /** For a request that another process runs, and for one that was taken over from this one. */
-async function awaitChange(
-  ctx: HasDb & HasChangeHub & HasStreamPoller,
-  requestId: string,
-  over: AbortSignal,
-): Promise<void> {
+async function awaitChange(ctx: Store & CallServices, requestId: string, over: AbortSignal): Promise<void> {
   const watch = ctx.changeHub.watch(requestId);
   const following = ctx.streamPoller.follow(requestId);
   try {

@@ -22,10 +22,6 @@ export interface ChangeWatch {
   close(): void;
 }
 
-export interface HasChangeHub {
-  readonly changeHub: ChangeHub;
-}
-
 /** Maximum recorded changes for a slow reader; beyond it, the reader falls back to the database. */
 const MAX_KEPT = 8;
 

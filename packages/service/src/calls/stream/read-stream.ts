@@ -1,10 +1,9 @@
 import type { StreamEventType } from '@agent-network/contracts/invocations/stream-event-types';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
+import type { CallServices } from '../call-services.ts';
 import { hasEnded, isWithheld } from '../invocation.ts';
 import { toCreated, toRecord } from '../invocation-view.ts';
 import type { InvocationRecord, InvocationState } from '../record-store.ts';
-import type { HasChangeHub } from './change-hub.ts';
-import type { HasStreamPoller } from './stream-poller.ts';
 import { type Chunk, countChunks } from './stream-store.ts';
 
 export interface StreamEvent {
@@ -14,15 +13,13 @@ export interface StreamEvent {
   readonly data: unknown;
 }
 
-export type StreamContext = HasChangeHub & HasStreamPoller;
-
 /** `created` and `processing` precede the agent's chunks. */
 const FIRST_CHUNK_ID = 3;
 /** Poll interval behind the hub and the stream poller, in case both miss a change. */
 const ASK_AGAIN_MS = 60_000;
 
 /** True if a reader who has the events up to this one has the last of a request that has ended. */
-export async function hasWhole(ctx: HasDb, invocation: InvocationState, last: number): Promise<boolean> {
+export async function hasWhole(ctx: Store, invocation: InvocationState, last: number): Promise<boolean> {
   const { id, status } = invocation;
   if (!hasEnded(status) || last < FIRST_CHUNK_ID) return false;
   if (isWithheld(invocation)) return last >= endIdOf(0);
@@ -40,7 +37,7 @@ interface Told {
  * and each reader gets every event once; the last is the only terminal one. A reader that has caught up gets chunks without a query.
  */
 export async function* readStream(
-  ctx: StreamContext,
+  ctx: CallServices,
   requestId: string,
   after: number,
   signal: AbortSignal,
@@ -77,7 +74,7 @@ function* tell(told: Told, events: Iterable<StreamEvent>): Generator<StreamEvent
 }
 
 /** Sends the stored events after the last one sent. Returns true when the stream is complete. */
-async function* tellStored(ctx: HasStreamPoller, requestId: string, told: Told): AsyncGenerator<StreamEvent, boolean> {
+async function* tellStored(ctx: CallServices, requestId: string, told: Told): AsyncGenerator<StreamEvent, boolean> {
   for (;;) {
     const sight = await ctx.streamPoller.look({ requestId, after: Math.max(0, told.last - FIRST_CHUNK_ID + 1) });
     if (!sight) return true;

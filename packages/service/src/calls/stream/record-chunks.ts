@@ -1,10 +1,9 @@
-import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { isRolledBack } from '../../store/database-away.ts';
 import type { Invocation } from '../invocation.ts';
-import type { HasStoragePace } from '../storage.ts';
-import type { HasChangeHub } from './change-hub.ts';
+import type { StoragePace } from '../storage.ts';
+import type { ChangeHub } from './change-hub.ts';
 import { type Append, appendChunks, type Chunk, type EncodedChunk, measureChunks, readChunks } from './stream-store.ts';
 
 /** Maximum number of an agent's chunks. */
@@ -31,12 +30,11 @@ export interface ChunkWriter {
   write(append: Append, signal: AbortSignal): Promise<boolean>;
 }
 
-export interface HasChunkWriter {
-  readonly chunkWriter: ChunkWriter;
-}
-
 /** Output of running requests: stored in batches, and announced to readers. */
-export interface ChunkOutput extends HasChunkWriter, HasChangeHub {}
+export interface ChunkOutput {
+  readonly chunkWriter: ChunkWriter;
+  readonly changeHub: ChangeHub;
+}
 
 /** Bytes of storage for a chunk, without its text. */
 const CHUNK_BYTES = 512;
@@ -48,7 +46,7 @@ const weightOf = ({ chunks }: Append) =>
  * Batches writes at the pace of their accounts: chunks that arrive during a transaction share the next one, up to a size, so that thousands
  * of streams need few connections.
  */
-export function createChunkWriter(ctx: HasDb & HasStoragePace): ChunkWriter {
+export function createChunkWriter(ctx: Pick<Store, 'db'> & { readonly storagePace: StoragePace }): ChunkWriter {
   const batcher = createBatcher<Append, boolean>({
     maxSize: MAX_BATCH_BYTES,
     weightOf,
@@ -73,7 +71,7 @@ export function createChunkWriter(ctx: HasDb & HasStoragePace): ChunkWriter {
  * ones are skipped, so that no reader gets one twice. `isRepetition`: the request was sent before.
  */
 export async function createChunkRecorder(
-  ctx: HasDb & HasClock & HasChangeHub & HasChunkWriter,
+  ctx: Store & { readonly changeHub: ChangeHub; readonly chunkWriter: ChunkWriter },
   { invocation, signal }: { readonly invocation: Invocation; readonly signal: AbortSignal },
   isRepetition = invocation.attempt > 1,
 ): Promise<ChunkRecorder> {
@@ -118,7 +116,7 @@ const isOutput = ({ type, position, json }: EncodedChunk): boolean =>
 
 /** Stores chunks and hands them to readers. Resolves their bytes; null when another attempt has the request. */
 export async function storeChunks(
-  ctx: HasChangeHub & HasChunkWriter,
+  ctx: { readonly changeHub: ChangeHub; readonly chunkWriter: ChunkWriter },
   invocation: Invocation,
   chunks: readonly Chunk[],
   signal: AbortSignal,

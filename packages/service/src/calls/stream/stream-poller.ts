@@ -1,11 +1,11 @@
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { createPoller } from '../../lib/concurrency/poller.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { HasDb } from '../../store/database.ts';
-import type { HasProcessId } from '../../store/queue/heartbeat.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
+import type { NodeProcess } from '../../store/queue/heartbeat.ts';
 import { hasEnded, isWithheld } from '../invocation.ts';
 import { findRecords, findStates, type InvocationRecord, type InvocationState } from '../record-store.ts';
-import type { HasChangeHub } from './change-hub.ts';
+import type { ChangeHub } from './change-hub.ts';
 import { type ChunkPage, countChunks, readChunkPages, readMarks, type StreamPosition } from './stream-store.ts';
 
 /** Polls the database for all readers of this process together: thousands of readers need few connections. */
@@ -22,17 +22,15 @@ export interface Sight extends ChunkPage {
   readonly end: { readonly record: InvocationRecord; readonly count: number } | null;
 }
 
-export interface HasStreamPoller {
-  readonly streamPoller: StreamPoller;
-}
-
 /** Page size in memory for each reader that catches up. */
 const PAGE = { chunks: 64, bytes: 64 * 1024 };
 const MAX_BATCH = 25;
 
 const nothing: ChunkPage = { chunks: [], isWhole: true };
 
-export function createStreamPoller(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): StreamPoller {
+export function createStreamPoller(
+  ctx: Store & NodeProcess & Telemetry & { readonly changeHub: ChangeHub },
+): StreamPoller {
   const looks = createBatcher<StreamPosition, Sight | null>({
     maxSize: MAX_BATCH,
     maxConcurrent: 2,
@@ -41,7 +39,7 @@ export function createStreamPoller(ctx: HasDb & HasChangeHub & HasProcessId & Ha
   return { look: (position) => looks.add(position), follow: createFollower(ctx) };
 }
 
-async function lookAt({ db }: HasDb, positions: readonly StreamPosition[]): Promise<(Sight | null)[]> {
+async function lookAt({ db }: Store, positions: readonly StreamPosition[]): Promise<(Sight | null)[]> {
   const found = await findStates(db, [...new Set(positions.map(({ requestId }) => requestId))]);
   const byId = new Map(found.map((invocation) => [invocation.id, invocation]));
   const ended = found.filter(({ status }) => hasEnded(status)).map(({ id }) => id);
@@ -80,7 +78,9 @@ const FOLLOW_MS = 300;
 const LOOKS_PER_LOOK_HERE = 16;
 const MARKS_AT_ONCE = 1000;
 
-function createFollower(ctx: HasDb & HasChangeHub & HasProcessId & HasLog): StreamPoller['follow'] {
+function createFollower(
+  ctx: Store & NodeProcess & Telemetry & { readonly changeHub: ChangeHub },
+): StreamPoller['follow'] {
   const followed = new Map<string, Followed>();
   let nth = 0;
 

@@ -1,5 +1,4 @@
-import type { HasChain } from '../chain-info.ts';
-import type { HasUsdc } from '../usdc-client.ts';
+import type { ChainAccess } from '../chain-access.ts';
 
 /** A block up to which logs have been read. */
 export interface ChainPoint {
@@ -63,7 +62,7 @@ export async function areCanonical(
  * Throws when the RPC node serves another chain than at the start of this process: the difference is not a reorg, and must not reverse
  * anything.
  */
-export async function requireChain({ chain, usdc }: HasChain & HasUsdc): Promise<void> {
+export async function requireChain({ chain, usdc }: ChainAccess): Promise<void> {
   requireSame(chain.chainId, await usdc.chainId());
 }
 

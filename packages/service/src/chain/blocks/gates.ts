@@ -1,7 +1,6 @@
 import type { Gate } from '@agent-network/contracts/network/network';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
 import type { ChainInfo } from '../chain-info.ts';
 import { type GateRow, type GatesOf, listGates } from './gate-store.ts';
 
@@ -49,7 +48,7 @@ function reasonOf({ name, block, reason }: GateRow, head: bigint, ageS: number):
 }
 
 /** Exports the gates of a chain as metrics of this process. */
-export function measureGates({ metrics }: HasMetrics, gates: readonly Gate[]): void {
+export function measureGates({ metrics }: Telemetry, gates: readonly Gate[]): void {
   for (const { name, state, ageS } of gates) {
     metrics.chainGateStalled.set({ gate: name }, state === 'stalled' ? 1 : 0);
     metrics.chainGateAge.set({ gate: name }, ageS);
@@ -57,14 +56,11 @@ export function measureGates({ metrics }: HasMetrics, gates: readonly Gate[]): v
 }
 
 /** States of the gates of a chain, of all processes. */
-export const readGates = async (ctx: HasDb & HasClock, chain: GatesOf & Pick<ChainInfo, 'isLocal'>): Promise<Gate[]> =>
+export const readGates = async (ctx: Store, chain: GatesOf & Pick<ChainInfo, 'isLocal'>): Promise<Gate[]> =>
   gatesOf(await listGates(ctx.db, chain), ctx.clock.now(), chain.isLocal);
 
 /** Reason that gates are stalled, for an answer that depends on one; null: none is. */
-export async function whyStalled(
-  ctx: HasDb & HasClock,
-  chain: GatesOf & Pick<ChainInfo, 'isLocal'>,
-): Promise<string | null> {
+export async function whyStalled(ctx: Store, chain: GatesOf & Pick<ChainInfo, 'isLocal'>): Promise<string | null> {
   const reasons = (await readGates(ctx, chain)).flatMap(({ reason }) => reason ?? []);
   return reasons.length === 0 ? null : reasons.join('; ');
 }

@@ -1,31 +1,21 @@
 import type { ConfiguredSecrets } from '../../config/keys.ts';
 import { invariant } from '../../lib/invariant.ts';
-import { createSecrets, type HasSecrets } from '../../lib/secrets.ts';
+import { createSecrets, type Secrets } from '../../lib/secrets.ts';
 import { createLocalSigner } from './local-signer.ts';
 import type { Signer } from './signer.ts';
 
-/** The key that receives payments; it signs payouts, claims of channels and sign-ins at other nodes, and can send transactions. */
-export interface HasWallet {
-  readonly wallet: Signer;
-}
-
-/** The keys that send transactions and pay their gas. All except the node's wallet have no other use. */
-export interface HasSenders {
-  readonly senders: readonly Signer[];
-}
-
-/** The key that writes to the registry and holds unclaimed tokens; null: this node does not write there. */
-export interface HasRegistrar {
-  readonly registrar: Signer | null;
-}
-
-/** The key that signs receipts of requests and of x402 payments: the wallet's, so that callers recognise it. */
-export interface HasReceiptSigner {
-  readonly receiptSigner: Signer;
-}
-
 /** The keys of a node by purpose. Private keys and the sealing secret stay inside the function that creates this. */
-export interface NodeKeys extends HasWallet, HasSenders, HasRegistrar, HasReceiptSigner, HasSecrets {}
+export interface NodeKeys {
+  /** The key that receives payments; it signs payouts, claims of channels and sign-ins at other nodes, and can send transactions. */
+  readonly wallet: Signer;
+  /** The keys that send transactions and pay their gas. All except the node's wallet have no other use. */
+  readonly senders: readonly Signer[];
+  /** The key that writes to the registry and holds unclaimed tokens; null: this node does not write there. */
+  readonly registrar: Signer | null;
+  /** The key that signs receipts of requests and of x402 payments: the wallet's, so that callers recognise it. */
+  readonly receiptSigner: Signer;
+  readonly secrets: Secrets;
+}
 
 /** Makes the keys of a node. In local mode, `configured` includes the keys of the data folder. */
 export function createNodeKeys(configured: ConfiguredSecrets): NodeKeys {
@@ -44,8 +34,8 @@ export function createNodeKeys(configured: ConfiguredSecrets): NodeKeys {
 }
 
 /** All keys of the node that send transactions of any kind. */
-export const keysOf = ({ senders, registrar }: HasSenders & HasRegistrar): Signer[] =>
+export const keysOf = ({ senders, registrar }: Pick<NodeKeys, 'senders' | 'registrar'>): Signer[] =>
   registrar ? [...senders, registrar] : [...senders];
 
-export const senderOf = (ctx: HasSenders & HasRegistrar, address: string): Signer | undefined =>
+export const senderOf = (ctx: Pick<NodeKeys, 'senders' | 'registrar'>, address: string): Signer | undefined =>
   keysOf(ctx).find((sender) => sender.address === address);

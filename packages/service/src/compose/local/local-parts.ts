@@ -15,7 +15,7 @@ import type { StopStep } from '../../lib/process/graceful-stop.ts';
 import type { Log } from '../../lib/telemetry/log.ts';
 import { type ChainRepair, payersIn, transactionsToReplay } from '../../payments/reconcile/prepare-chain.ts';
 import { lockDataDir } from '../../store/data-dir-lock.ts';
-import { type HasDb, openDatabase } from '../../store/database.ts';
+import { openDatabase, type Store } from '../../store/database.ts';
 import { startEmbeddedPostgres } from '../../store/embedded-postgres.ts';
 import { freePort } from './free-port.ts';
 import { type LocalKeys, loadLocalKeys, saveLocalKeys, withLocalKeys } from './local-keys.ts';
@@ -218,7 +218,7 @@ export function localRepair({ token, rpcUrl }: { token: string; rpcUrl: () => st
   };
 }
 
-interface LostTransactions extends HasDb {
+interface LostTransactions extends Pick<Store, 'db'> {
   readonly log: Log;
   readonly rpcUrl: string;
   /** Our transactions that were in a block. */

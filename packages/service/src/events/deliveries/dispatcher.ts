@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createWake } from '../../lib/concurrency/wake.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Outbound } from '../../lib/net/guarded-fetch.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import type { Repeating, Schedule } from '../../store/queue/schedule.ts';
 import { type EndpointAnswer, unanswered } from '../webhooks/attempt.ts';
 import { type Post, postWebhook } from '../webhooks/webhook-client.ts';
@@ -53,7 +52,7 @@ const GRACE_MS = 1000;
 const CUT_OFF = unanswered('No answer in time: too many receivers hang.');
 
 export function createDispatcher<Queue extends Receiver>(
-  ctx: HasGuardedFetch & HasLog & HasMetrics,
+  ctx: Outbound & Telemetry,
   kind: DeliveryKind<Queue>,
 ): Dispatcher {
   const slots = createDeliverySlots(kind.bounds);
@@ -135,7 +134,7 @@ async function takeDue<Queue extends Receiver>(
 }
 
 function createSender(
-  ctx: HasGuardedFetch,
+  ctx: Outbound,
   timed: Timed,
   { stopping, cut }: { readonly stopping: AbortSignal; readonly cut: AbortSignal },
 ): Sender {

@@ -1,7 +1,6 @@
-import type { HasClock } from '../../lib/clock.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { newId } from '../../lib/id.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { ensureAccountWebhook } from '../webhooks/account-webhook.ts';
 import { markDue } from '../webhooks/webhook-store.ts';
 import {
@@ -24,7 +23,7 @@ export type FanOutResult = 'done' | 'more' | 'wait';
  * Turns committed events into deliveries, in order and exactly once, in one process at a time: one for each enabled endpoint that
  * subscribes to the type, one for the event's own URL. A hanging transaction delays events by ten seconds at most.
  */
-export async function fanOut(ctx: HasDb & HasClock & HasSecrets): Promise<FanOutResult> {
+export async function fanOut(ctx: Store & Pick<NodeKeys, 'secrets'>): Promise<FanOutResult> {
   const now = ctx.clock.now();
   return ctx.db.transaction(async (tx) => {
     if (!(await lockFanOut(tx))) return 'done';

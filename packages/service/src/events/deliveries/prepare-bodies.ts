@@ -1,12 +1,16 @@
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { HasDb } from '../../store/database.ts';
-import type { HasSubjects } from '../outbox/subjects.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
+import type { Subjects } from '../outbox/subjects.ts';
 import { deliveryBody } from './delivery-body.ts';
 import { type DueDelivery, readBodies, storeBodies } from './endpoint-queue-store.ts';
 
-export interface BodyContext extends HasDb, HasLog, HasSubjects, HasBaseUrl {}
+export interface BodyContext
+  extends Store,
+    Pick<Telemetry, 'log'>,
+    Pick<Subjects, 'readSubject'>,
+    Pick<NodeIdentity, 'baseUrl'> {}
 
 /** Bytes of the bodies of a batch that stay in memory until they are sent; a single larger body stays too. */
 const MAX_BATCH_BYTES = 512 * 1024;

@@ -1,7 +1,6 @@
-import type { HasClock } from '../../lib/clock.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { insertAttempts, type MadeAttempt } from '../webhooks/attempt-store.ts';
 import { type EndpointHealth, type Findings, nextHealth } from '../webhooks/endpoint-health.ts';
@@ -21,7 +20,7 @@ export interface AttemptRecorder {
 
 const MAX_BATCH = 200;
 
-export function createAttemptRecorder(ctx: HasDb & HasClock & HasLog): AttemptRecorder {
+export function createAttemptRecorder(ctx: Store & Pick<Telemetry, 'log'>): AttemptRecorder {
   const batcher = createBatcher<SentAttempt, void>({
     maxSize: MAX_BATCH,
     run: async (attempts) => {
@@ -38,7 +37,11 @@ export function createAttemptRecorder(ctx: HasDb & HasClock & HasLog): AttemptRe
 }
 
 /** Returns the ids of the webhooks that the attempts disabled. */
-async function recordAll(ctx: HasClock & HasLog, tx: Tx, attempts: readonly SentAttempt[]): Promise<string[]> {
+async function recordAll(
+  ctx: Store & Pick<Telemetry, 'log'>,
+  tx: Tx,
+  attempts: readonly SentAttempt[],
+): Promise<string[]> {
   const concerning = Map.groupBy(
     attempts.filter((attempt) => attempt.concernsEndpoint),
     ({ webhookId }) => webhookId,
@@ -64,7 +67,12 @@ function findingsOf(attempts: readonly SentAttempt[]): Findings {
 }
 
 /** Returns true when the webhook is disabled now and was not before. */
-async function writeHealth(ctx: HasClock & HasLog, tx: Tx, webhook: WebhookRow, found: Findings): Promise<boolean> {
+async function writeHealth(
+  ctx: Store & Pick<Telemetry, 'log'>,
+  tx: Tx,
+  webhook: WebhookRow,
+  found: Findings,
+): Promise<boolean> {
   const health: EndpointHealth = nextHealth(webhook, found, ctx.clock.now());
   await updateWebhookRow(tx, { ...webhook, ...health });
   if (health.status === webhook.status) return false;

@@ -9,8 +9,8 @@ import { requireWebhook } from '../webhooks/account-webhook.ts';
 import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
 import { lockWebhooks, markDue, type WebhookRow } from '../webhooks/webhook-store.ts';
 import { listDeliveredSince, listWantedSince, repeatDelivery, repeatEvents, repeatFailed } from './delivery-store.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import { insertDeliveries } from './fan-out-store.ts';
-import type { HasWebhookDispatcher } from './webhook-dispatcher.ts';
 
 /** A larger replay would occupy an endpoint for hours; `GET /events` reads any number. */
 const MAX_REPLAYED = 10_000;
@@ -20,7 +20,7 @@ const MAX_REPLAYED = 10_000;
  * missed while disabled. Ids and bytes stay the same; the retry schedule starts over. A disabled webhook has to be enabled first.
  */
 export async function replayWebhook(
-  ctx: WebhookContext & HasWebhookDispatcher,
+  ctx: WebhookContext & { readonly webhookDispatcher: Dispatcher },
   caller: Pick<AccountCaller, 'accountId'>,
   webhookId: string,
   input: Parsed<Api['replayWebhook']>['body'],

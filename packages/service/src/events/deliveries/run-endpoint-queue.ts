@@ -1,7 +1,7 @@
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { endsWithin } from '../../lib/concurrency/within.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
 import { resumed } from '../../lib/telemetry/tracing.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { type EndpointAnswer, judge, unanswered } from '../webhooks/attempt.ts';
 import type { Sender } from './dispatcher.ts';
 import { type DueDelivery, type EndpointQueue, listDue } from './endpoint-queue-store.ts';
@@ -9,8 +9,8 @@ import type { BodyPreparer, PreparedDelivery } from './prepare-bodies.ts';
 import type { AttemptRecorder } from './record-attempts.ts';
 import { sendDelivery } from './send-delivery.ts';
 
-export type EndpointQueueContext = Records &
-  HasSecrets & { readonly recorder: AttemptRecorder; readonly bodyPreparer: BodyPreparer };
+export type EndpointQueueContext = Store &
+  Pick<NodeKeys, 'secrets'> & { readonly recorder: AttemptRecorder; readonly bodyPreparer: BodyPreparer };
 
 const BATCH = 100;
 /** Bodies that are prepared together, while those before are being sent. */

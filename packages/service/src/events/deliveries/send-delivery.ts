@@ -1,10 +1,10 @@
 import type { Delivery } from '@agent-network/contracts/webhooks';
 import type { AccountCaller } from '../../accounts/caller.ts';
 import { findByIdempotencyKey, type Once, unkeyed } from '../../accounts/idempotency/once.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { invalid } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
+import type { Store } from '../../store/database.ts';
 import { requireWebhook } from '../webhooks/account-webhook.ts';
 import { type EndpointAnswer, judge, unanswered } from '../webhooks/attempt.ts';
 import type { WebhookContext } from '../webhooks/manage-webhooks.ts';
@@ -30,7 +30,7 @@ const secretLost = unanswered(
 
 /** Signs a message with the valid secrets, sends it once, and returns the answer. Without a secret nothing is sent. */
 export async function sendDelivery(
-  ctx: HasClock & HasSecrets,
+  ctx: Store & Pick<NodeKeys, 'secrets'>,
   webhook: WebhookRow,
   message: WebhookMessage,
   send: Sender['send'],
@@ -45,7 +45,7 @@ export async function sendDelivery(
 }
 
 /** The current secrets; one that was sealed with another secret of the node is lost. */
-function secretsOf({ secrets }: HasSecrets, webhook: WebhookRow, now: Date): string[] {
+function secretsOf({ secrets }: Pick<NodeKeys, 'secrets'>, webhook: WebhookRow, now: Date): string[] {
   const { secretSealed, oldSecretSealed, oldValidUntil } = webhook;
   const isOverlap = oldSecretSealed !== null && oldValidUntil !== null && oldValidUntil > now;
   return (isOverlap ? [secretSealed, oldSecretSealed] : [secretSealed]).flatMap(

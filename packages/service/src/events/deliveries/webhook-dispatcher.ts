@@ -1,9 +1,8 @@
-import type { HasMetrics } from '../../lib/metrics.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { Records } from '../../store/database.ts';
-import type { HasProcessId } from '../../store/queue/heartbeat.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
+import type { Outbound } from '../../lib/net/guarded-fetch.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
+import type { NodeProcess } from '../../store/queue/heartbeat.ts';
 import { advanceEventClock } from '../outbox/event-store.ts';
 import { markDue } from '../webhooks/webhook-store.ts';
 import type { SlotBounds } from './delivery-slots.ts';
@@ -23,11 +22,11 @@ import { type BodyContext, createBodyPreparer } from './prepare-bodies.ts';
 import { createAttemptRecorder } from './record-attempts.ts';
 import { type EndpointQueueContext, runEndpointQueue } from './run-endpoint-queue.ts';
 
-export interface HasWebhookDispatcher {
-  readonly webhookDispatcher: Dispatcher;
-}
-
-export type WebhookDispatcherContext = Records & BodyContext & HasSecrets & HasGuardedFetch & HasMetrics & HasProcessId;
+export type WebhookDispatcherContext = BodyContext &
+  Pick<NodeKeys, 'secrets'> &
+  Outbound &
+  Telemetry &
+  Pick<NodeProcess, 'processId'>;
 
 /** A turn has bodies in memory, and an endpoint ten seconds to answer: turns that hang keep their slots. An account has at most 21 webhooks. */
 const BOUNDS: SlotBounds = { prompt: 256, late: 64, each: Number.POSITIVE_INFINITY, hanging: null };
@@ -50,7 +49,7 @@ export function createWebhookDispatcher(given: WebhookDispatcherContext): Dispat
   });
 }
 
-async function runTurn(ctx: EndpointQueueContext & HasLog, queue: EndpointQueue, sender: Sender): Promise<boolean> {
+async function runTurn(ctx: EndpointQueueContext & Telemetry, queue: EndpointQueue, sender: Sender): Promise<boolean> {
   let wentWell = true;
   const answered = new Set<string>();
   try {
@@ -68,7 +67,7 @@ const answeredOf = ({ id, kind }: EndpointQueue, urls: ReadonlySet<string>): Ans
   urls.size === 0 ? null : { webhookId: id, urls: kind === 'endpoint' ? null : [...urls] };
 
 /** Gives a queue up for any process to take; true when it is due again. */
-const release = (ctx: Records & HasLog, queue: EndpointQueue): Promise<boolean> =>
+const release = (ctx: Store & Telemetry, queue: EndpointQueue): Promise<boolean> =>
   ctx.db
     .transaction((tx) => releaseEndpointQueue(tx, queue, ctx.clock.now()))
     .catch((err: unknown) => {
@@ -78,7 +77,7 @@ const release = (ctx: Records & HasLog, queue: EndpointQueue): Promise<boolean> 
 
 /** Makes failed deliveries due at receivers that answer again; true when some are due now. */
 async function retryNow(
-  ctx: Records & HasLog,
+  ctx: Store & Telemetry,
   answered: AnsweringReceiver | null,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -98,7 +97,7 @@ const ROUND_MS = 2000;
  * millions, and that lock delays the fan-out of all accounts. The rest, after a round or the end of a process, waits for the schedule or
  * for the next success. Returns true when something is due now.
  */
-export async function bringForward(ctx: Records, answered: AnsweringReceiver, signal: AbortSignal): Promise<boolean> {
+export async function bringForward(ctx: Store, answered: AnsweringReceiver, signal: AbortSignal): Promise<boolean> {
   const [now, endMs] = [ctx.clock.now(), performance.now() + ROUND_MS];
   let behind: RetryPosition | null = null;
   let firstAt: Date | null = null;

@@ -1,13 +1,12 @@
-import type { HasClock } from '../../lib/clock.ts';
-import { daysBefore, type HasRetention, removeInSteps } from '../../lib/retention.ts';
-import type { HasDb } from '../../store/database.ts';
+import { daysBefore, type Retention, removeInSteps } from '../../lib/retention.ts';
+import type { Store } from '../../store/database.ts';
 import { failOldPending, type OutboxStep, removeAttempts, removeDeliveries, removeEvents } from './retention-store.ts';
 
 /** A delivery that is pending keeps its event, but not for longer than this many times the retention period. */
 const PENDING_PERIODS = 2;
 
 /** Removes delivered events and ended deliveries after their retention period. */
-export async function forgetEvents(ctx: HasDb & HasClock & HasRetention): Promise<void> {
+export async function forgetEvents(ctx: Store & { readonly retention: Retention }): Promise<void> {
   const { eventDays } = ctx.retention;
   const before = daysBefore(ctx.clock.now(), eventDays);
   const longBefore = daysBefore(ctx.clock.now(), PENDING_PERIODS * eventDays);

@@ -2,14 +2,13 @@ import type { EventType } from '@agent-network/contracts/events';
 import type { AccountCaller } from '../../accounts/caller.ts';
 import { livingKeys } from '../../accounts/keys/revocations.ts';
 import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { createPoller } from '../../lib/concurrency/poller.ts';
 import type { PreparedJson } from '../../lib/json/prepared-json.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
 import { findDecided, findLastDecided } from './live-store.ts';
 import { readEvents } from './read-events.ts';
-import type { HasSubjectPages } from './subjects.ts';
+import type { Subjects } from './subjects.ts';
 
 export interface LiveEvent {
   /** Value for `Last-Event-ID`. */
@@ -37,7 +36,7 @@ export interface LiveEvents {
 }
 
 /** The sequence from which a stream gets all changes from now on. */
-export const eventsAt = (ctx: HasDb): Promise<number> => findDecided(ctx.db);
+export const eventsAt = (ctx: Store): Promise<number> => findDecided(ctx.db);
 
 export const MAX_STREAMS = 16;
 const RETRY_AFTER_S = 10;
@@ -52,7 +51,7 @@ interface Stream extends Follower {
   wake(): void;
 }
 
-type LiveContext = HasDb & HasClock & HasLog & HasSubjectPages;
+type LiveContext = Store & Telemetry & Subjects;
 
 export function createLiveEvents(ctx: LiveContext): LiveEvents {
   const streams = new Set<Stream>();

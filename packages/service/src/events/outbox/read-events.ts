@@ -5,11 +5,11 @@ import type { StoredEvent } from '@agent-network/contracts/webhooks';
 import type { AccountCaller } from '../../accounts/caller.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { type PreparedJson, preparedArray, prepareJson } from '../../lib/json/prepared-json.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { type EventRow, listEventRows } from './event-store.ts';
 import { findDecided } from './live-store.ts';
 import { findHorizon } from './retention-store.ts';
-import type { HasSubjectPages } from './subjects.ts';
+import type { Subjects } from './subjects.ts';
 
 /** An event as callers are shown it. */
 export interface ShownEvent {
@@ -27,13 +27,17 @@ export interface EventPage {
 type Query = Parsed<Api['listEvents']>['query'];
 
 /** Throws GONE when events after this one were removed, as the page would have a gap. */
-export async function requireKept(ctx: HasDb, { accountId }: Pick<AccountCaller, 'accountId'>, after: number) {
+export async function requireKept(
+  ctx: Pick<Store, 'db'>,
+  { accountId }: Pick<AccountCaller, 'accountId'>,
+  after: number,
+) {
   if (after > 0 && after < (await findHorizon(ctx.db, accountId))) throw eventsGone();
 }
 
 /** The account's events after a sequence, in order. Later commits have sequences above `next`. */
 export async function readEvents(
-  ctx: HasDb & HasSubjectPages,
+  ctx: Pick<Store, 'db'> & Pick<Subjects, 'readSubjects'>,
   caller: Pick<AccountCaller, 'accountId'>,
   query: Query,
 ): Promise<EventPage> {
@@ -49,7 +53,11 @@ export async function readEvents(
 }
 
 /** Reads events as the answer to GET /events. */
-export async function listEvents(ctx: HasDb & HasSubjectPages, caller: Pick<AccountCaller, 'accountId'>, query: Query) {
+export async function listEvents(
+  ctx: Pick<Store, 'db'> & Pick<Subjects, 'readSubjects'>,
+  caller: Pick<AccountCaller, 'accountId'>,
+  query: Query,
+) {
   const { events, hasMore, next } = await readEvents(ctx, caller, query);
   return { events: preparedArray(events.map(({ json }) => json)), hasMore, next };
 }
@@ -61,7 +69,7 @@ const eventsGone = () =>
 export const MAX_PAGE_BYTES = 256 * 1024;
 
 /** Reads events and their subjects until the page is full; subjects beyond it are not read. */
-async function readUntilFull(ctx: HasSubjectPages, rows: readonly EventRow[]): Promise<ShownEvent[]> {
+async function readUntilFull(ctx: Pick<Subjects, 'readSubjects'>, rows: readonly EventRow[]): Promise<ShownEvent[]> {
   const events: ShownEvent[] = [];
   let bytes = 0;
   while (events.length < rows.length && bytes < MAX_PAGE_BYTES) {

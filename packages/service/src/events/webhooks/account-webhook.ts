@@ -1,9 +1,8 @@
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { notFound } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Sql } from '../../store/sql.ts';
 import { newWebhookSecret } from './sign-delivery.ts';
 import { findAccountWebhook, findEndpoint, insertWebhook, type WebhookRow } from './webhook-store.ts';
@@ -13,7 +12,7 @@ export const ACCOUNT_WEBHOOK = 'account';
 
 /** The account's shared webhook for `webhookUrl`s of single requests, with its secret; created on first use. */
 export async function ensureAccountWebhook(
-  ctx: HasClock & HasSecrets,
+  ctx: Store & Pick<NodeKeys, 'secrets'>,
   sql: Sql,
   accountId: string,
 ): Promise<WebhookRow> {
@@ -29,7 +28,7 @@ export async function ensureAccountWebhook(
 
 /** A webhook of the account by its id, or by the word `account`. Throws NOT_FOUND. */
 export async function requireWebhook(
-  ctx: HasDb & HasClock & HasSecrets,
+  ctx: Store & Pick<NodeKeys, 'secrets'>,
   accountId: string,
   webhookId: string,
 ): Promise<WebhookRow> {

@@ -2,14 +2,13 @@ import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../../accounts/caller.ts';
 import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import { newId } from '../../lib/id.ts';
-import type { HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import type { Outbound } from '../../lib/net/guarded-fetch.ts';
 import { removeForARound } from '../../lib/retention.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { requireEndpoint, requireWebhook } from './account-webhook.ts';
 import { failPending } from './fail-pending.ts';
 import { newWebhookSecret } from './sign-delivery.ts';
@@ -29,12 +28,12 @@ import {
   type WebhookRow,
 } from './webhook-store.ts';
 
-export type WebhookContext = HasDb & HasClock & HasSecrets & HasGuardedFetch;
+export type WebhookContext = Store & Pick<NodeKeys, 'secrets'> & Outbound;
 type WebhookCaller = Pick<AccountCaller, 'accountId'>;
 
 const MAX_ENDPOINTS = 20;
 
-export async function listWebhooks(ctx: HasDb, caller: WebhookCaller): Promise<DataOf<Api['listWebhooks']>> {
+export async function listWebhooks(ctx: Store, caller: WebhookCaller): Promise<DataOf<Api['listWebhooks']>> {
   return { webhooks: (await listEndpoints(ctx.db, caller.accountId)).map(toWebhook) };
 }
 
@@ -106,7 +105,7 @@ function changedBy(webhook: WebhookRow, input: Parsed<Api['updateWebhook']>['bod
  * UNAVAILABLE when there are more than one request can remove; repeating the request continues.
  */
 export async function deleteWebhook(
-  ctx: HasDb,
+  ctx: Store,
   caller: WebhookCaller,
   webhookId: string,
   { roundMs }: { readonly roundMs?: number } = {},

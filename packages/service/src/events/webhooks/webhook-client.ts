@@ -1,6 +1,6 @@
 import { invalid } from '../../lib/app-error.ts';
 import { createBytePieces } from '../../lib/byte-pieces.ts';
-import { GuardedFetchError, type HasGuardedFetch } from '../../lib/net/guarded-fetch.ts';
+import { GuardedFetchError, type Outbound } from '../../lib/net/guarded-fetch.ts';
 import { isEncoded } from '../../lib/net/guarded-fetch-exchange.ts';
 import type { EndpointAnswer } from './attempt.ts';
 
@@ -19,7 +19,7 @@ export interface Post {
  * Posts to an endpoint and returns its answer or the failure. A received status counts even if the body breaks off, or is compressed and
  * so is not kept. Throws only when the signal aborts.
  */
-export async function postWebhook(ctx: HasGuardedFetch, post: Post): Promise<EndpointAnswer> {
+export async function postWebhook(ctx: Outbound, post: Post): Promise<EndpointAnswer> {
   const startMs = performance.now();
   const answered = (answer: Omit<EndpointAnswer, 'durationMs'>): EndpointAnswer => ({
     ...answer,
@@ -67,7 +67,7 @@ async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
 }
 
 /** Throws VALIDATION_ERROR for a URL that this node would not send to, at once instead of failing each delivery. */
-export function requireAllowedUrl(ctx: HasGuardedFetch, field: string, url: string): void {
+export function requireAllowedUrl(ctx: Outbound, field: string, url: string): void {
   const check = ctx.guardedFetch.checkUrl(url);
   if (!check.ok) throw invalid(field, check.reason);
 }

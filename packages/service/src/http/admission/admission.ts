@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import type { HasFinisher } from '../../calls/finish/end-invocations.ts';
+import type { CallServices } from '../../calls/call-services.ts';
 import type { Acceptor } from '../../calls/start/accept-invocations.ts';
-import type { HasDb } from '../../store/database.ts';
 import { asRead } from '../../store/read-reserve.ts';
 import { createCallTimes } from './call-times.ts';
 import { createStartedBefore, type Held } from './held-request.ts';
@@ -11,7 +10,7 @@ import { kindOf } from './request-kind.ts';
 import { createStartRate } from './start-rate.ts';
 import { createWaitingRoom, MAX_AT_ONCE, type WaitingContext } from './waiting-room.ts';
 
-export interface AdmissionContext extends HasDb, HasFinisher, WaitingContext {
+export interface AdmissionContext extends CallServices, WaitingContext {
   readonly acceptor: Acceptor;
 }
 

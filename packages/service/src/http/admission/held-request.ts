@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '../../accounts/keys/authenticate.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import type { QueueTicket } from '../../lib/concurrency/fair-queue.ts';
-import { clientAddress, type HasTrustedProxies } from '../request/remote-address.ts';
+import type { Store } from '../../store/database.ts';
+import { clientAddress, type ProxySettings } from '../request/remote-address.ts';
 import { askedBy, MAX_BYTES, type RequestKind, ranks } from './request-kind.ts';
 
 /** A request that was not started when it came. */
@@ -21,7 +21,7 @@ export interface Waiting extends Held {
   readonly isRepeated: boolean;
 }
 
-export interface CallerNames extends HasTrustedProxies, HasClock {
+export interface CallerNames extends ProxySettings, Store {
   readonly authenticator: Authenticator;
 }
 

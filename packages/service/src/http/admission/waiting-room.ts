@@ -1,8 +1,7 @@
 import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { createFairQueue } from '../../lib/concurrency/fair-queue.ts';
 import { newId } from '../../lib/id.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { STALLED_MS } from '../answer/answer-watch.ts';
 import { commonHeaders } from '../answer/common-headers.ts';
 import { retryAfterOf, toErrorAnswer } from '../answer/errors.ts';
@@ -18,7 +17,7 @@ export interface AdmissionLimits {
   readonly maxQueued: number;
 }
 
-export interface WaitingContext extends CallerNames, HasClock, HasMetrics {
+export interface WaitingContext extends CallerNames, Telemetry {
   readonly admissionLimits: AdmissionLimits;
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { createMeter } from '../../lib/concurrency/meter.ts';
+import type { Store } from '../../store/database.ts';
 import { PIECE_BYTES } from './large-body.ts';
 
 /** Maximum bytes of unread answers, for one reader and in total; beyond them the next answer is refused. */
@@ -29,12 +29,12 @@ export interface AnswerRoom {
   streamed(readers: Readers, operation: string, bytes: number): void;
 }
 
-export interface HasAnswerBytes extends HasClock {
+export interface AnswerLimits extends Pick<Store, 'clock'> {
   /** Bytes of large answers and streams that one reader is sent in a minute, by each process. */
   readonly answerBytesPerMinute: number;
 }
 
-export function createAnswerRoom({ clock, answerBytesPerMinute: limit }: HasAnswerBytes): AnswerRoom {
+export function createAnswerRoom({ clock, answerBytesPerMinute: limit }: AnswerLimits): AnswerRoom {
   const meter = createMeter({ perS: limit / 60, burst: limit * BURST, maxOverdraft: limit });
   const large = createBoundedCache<number>(MAX_LARGE);
   const unread = createUnread();

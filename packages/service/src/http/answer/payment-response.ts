@@ -1,11 +1,11 @@
 import type { PaymentReceipt } from '@agent-network/contracts/payments/receipt-types';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
-import { type HasChain, networkNamesOf } from '../../chain/chain-info.ts';
-import type { HasReceiptSigner } from '../../chain/keys/node-keys.ts';
+import { type NodeIdentity, networkNamesOf } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { paymentReceiptDigest } from '../../chain/keys/receipt-digests.ts';
 import type { LedgerAsset } from '../../payments/ledger/asset-account.ts';
 import { toChannelState } from '../../payments/schemes/batch-settlement/channel.ts';
-import type { HasChannels } from '../../payments/schemes/batch-settlement/channels.ts';
+import type { ChannelServices } from '../../payments/schemes/batch-settlement/channel-services.ts';
 import { encode } from './errors.ts';
 
 /** The delivery that a payment bought, with its time. */
@@ -29,7 +29,7 @@ interface Paid {
  * which states that the service was delivered, so a failed call has none.
  */
 export async function setPaymentResponse(
-  ctx: HasChain & HasReceiptSigner,
+  ctx: Pick<NodeIdentity, 'chain'> & Pick<NodeKeys, 'receiptSigner'>,
   call: { setHeader(name: string, value: string): void },
   paid: Paid,
 ): Promise<void> {
@@ -52,7 +52,7 @@ interface VoucherPaid extends Pick<Paid, 'delivery' | 'asset'> {
 
 /** Sets the payment response of a call paid by a voucher, with its charge and the state of its channel. */
 export async function setVoucherResponse(
-  ctx: HasChain & HasReceiptSigner & HasChannels,
+  ctx: NodeIdentity & Pick<NodeKeys, 'receiptSigner'> & ChannelServices,
   call: { setHeader(name: string, value: string): void },
   { requestId, channelId, chargedMicro, deposit, delivery, asset }: VoucherPaid,
 ): Promise<void> {
@@ -74,14 +74,14 @@ export async function setVoucherResponse(
 type Delivered = Pick<Paid, 'payer' | 'transactionHash' | 'delivery' | 'asset'>;
 
 const receiptOf = async (
-  ctx: HasChain & HasReceiptSigner,
+  ctx: Pick<NodeIdentity, 'chain'> & Pick<NodeKeys, 'receiptSigner'>,
   paid: Delivered,
 ): Promise<Pick<SettleResponse, 'extensions'>> =>
   paid.delivery === null ? {} : { extensions: { 'offer-receipt': await signReceipt(ctx, paid, paid.delivery) } };
 
 /** Signed for the time of the delivery: a repetition gets the same receipt. */
 async function signReceipt(
-  { chain, receiptSigner }: HasChain & HasReceiptSigner,
+  { chain, receiptSigner }: Pick<NodeIdentity, 'chain'> & Pick<NodeKeys, 'receiptSigner'>,
   { payer, transactionHash, asset }: Delivered,
   delivery: Delivery,
 ) {

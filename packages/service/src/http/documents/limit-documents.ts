@@ -2,12 +2,12 @@ import type { Context, Hono, Next } from 'hono';
 import { addressSubject } from '../../accounts/limits/rate-limit.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lib/duration.ts';
+import type { Store } from '../../store/database.ts';
 import { commonHeaders } from '../answer/common-headers.ts';
 import { toErrorAnswer } from '../answer/errors.ts';
 import { requestIdOf } from '../api/mount.ts';
-import { addressOf, type HasTrustedProxies } from '../request/remote-address.ts';
+import { addressOf, type ProxySettings } from '../request/remote-address.ts';
 
 const MAX_NETWORKS = 50_000;
 
@@ -58,7 +58,7 @@ export interface DocumentLimit {
  * that it also holds while the database is away.
  */
 export function createDocumentLimit(
-  ctx: HasClock & HasTrustedProxies & { readonly documentsPerHour: number; readonly documentBytesPerMinute: number },
+  ctx: Store & ProxySettings & { readonly documentsPerHour: number; readonly documentBytesPerMinute: number },
 ): DocumentLimit {
   const documents = createMeter({
     limit: ctx.documentsPerHour,

@@ -8,10 +8,11 @@ import { agentOpenApiDocument } from '@agent-network/contracts/openapi/agent-ope
 import type { Context, Hono } from 'hono';
 import { readAgent } from '../../agents/search/find-agent.ts';
 import { listPayable, searchPayable } from '../../agents/search/list-payable.ts';
-import type { HasBaseUrl, NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { MINUTE_MS } from '../../lib/duration.ts';
+import type { PaymentChecks } from '../../payments/schemes/exact/payment-checks.ts';
 import { bazaarExtension } from '../../payments/x402/payment-required.ts';
-import { type HasX402Schemes, listedTerms } from '../../payments/x402/x402-scheme.ts';
+import { listedTerms } from '../../payments/x402/x402-scheme.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import { parseRequest } from '../request/parse-request.ts';
 import { answerDocument, toDocument } from './document-answer.ts';
@@ -93,7 +94,7 @@ async function findResources(
 }
 
 /** The OpenAPI document of an agent, with the price that it asks now. */
-const agentOpenApi = ({ baseUrl }: HasBaseUrl, { rates, ...agent }: AgentDetail & { types?: AgentTypes }) =>
+const agentOpenApi = ({ baseUrl }: NodeIdentity, { rates, ...agent }: AgentDetail & { types?: AgentTypes }) =>
   agentOpenApiDocument({ ...agent, price: rates.perRequest }, baseUrl);
 
 type Filter = Omit<Parsed<typeof searchResources>['query'], 'query' | 'limit'>;
@@ -106,7 +107,7 @@ const MAX_DESCRIBED = 10;
 const isListable = (text: string) => text.length <= MAX_NAME && /^[\x20-\x7e]+$/.test(text);
 
 /** True if the agents pass the filters of a facilitator's client; all have the same terms. */
-function sellsFor(node: NodeIdentity & HasX402Schemes, filter: Filter): boolean {
+function sellsFor(node: NodeIdentity & PaymentChecks, filter: Filter): boolean {
   const { chain } = node;
   const { type = 'http', payTo = chain.wallet, scheme, network = chain.caip2, extensions = 'bazaar' } = filter;
   return (
@@ -119,7 +120,7 @@ function sellsFor(node: NodeIdentity & HasX402Schemes, filter: Filter): boolean 
 }
 
 /** An agent as a resource that can be bought. `lastUpdated` is when the list was read, to the minute: prices are those of now. */
-const toResource = (node: NodeIdentity & HasX402Schemes, agent: AgentListItem, now: Date) => ({
+const toResource = (node: NodeIdentity & PaymentChecks, agent: AgentListItem, now: Date) => ({
   resource: `${node.baseUrl}/x402/${agent.id}`,
   type: 'http',
   x402Version: 2,

@@ -1,14 +1,14 @@
 import type { Hono } from 'hono';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { type PackageBuild, type ServedPackage, servedPackages } from '../site/package-build.ts';
 import { type Document, documentAnswer, toDocument } from './document-answer.ts';
 
 const CACHE = { 'cache-control': 'public, max-age=300' };
 
 /** Serves the SDK and the command line as npm packages: `npm install <node>/sdk.tgz`. */
-export function mountPackages(app: Hono, { log }: HasLog, build: PackageBuild): void {
+export function mountPackages(app: Hono, { log }: Pick<Telemetry, 'log'>, build: PackageBuild): void {
   const documents = createBoundedCache<Document>(servedPackages.length);
   const read = async (name: ServedPackage): Promise<Document> => {
     const known = documents.get(name);

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { isInRanges } from '../../lib/net/address-ranges.ts';
 import { isLoopback, isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
-import { addressOf, type HasTrustedProxies, socketAddressOf } from './remote-address.ts';
+import { addressOf, type ProxySettings, socketAddressOf } from './remote-address.ts';
 import { askedBy, isSameOrigin } from './same-origin.ts';
 
 /** The client, as far as the connection and the request identify it. */
@@ -24,7 +24,7 @@ const FORWARDING =
   /^(forwarded|via|x-forwarded(-.*)?|x-original-.*|x-envoy-.*|x-proxy-.*|x-real-ip|x-remote-.*|cdn-loop|(.*-)?(client|connecting|true)-ip)$/;
 
 /** Computed on demand: few calls need it. */
-export const clientOf = (ctx: HasTrustedProxies & HasBaseUrl, c: Context): Client => ({
+export const clientOf = (ctx: ProxySettings & NodeIdentity, c: Context): Client => ({
   get address() {
     return addressOf(ctx, c);
   },
@@ -44,7 +44,7 @@ export const clientOf = (ctx: HasTrustedProxies & HasBaseUrl, c: Context): Clien
  * True for a client on this machine. False behind any proxy, trusted or only announcing that it forwards, and for a page of another site
  * with a name that resolves to loopback (DNS rebinding).
  */
-export function isLocalClient(ctx: HasTrustedProxies, c: Context): boolean {
+export function isLocalClient(ctx: ProxySettings, c: Context): boolean {
   const address = socketAddressOf(c);
   const host = URL.parse(`http://${c.req.header('host') ?? ''}`)?.hostname ?? '';
   const isForwarded = [...c.req.raw.headers.keys()].some((name) => FORWARDING.test(name));

@@ -6,7 +6,7 @@ import { createFairPace } from '../../lib/concurrency/fair-pace.ts';
 import { countJsonNodes, MAX_NODES } from '../../lib/json/json-limits.ts';
 import { createHeldBytes } from '../answer/answer-room.ts';
 import { type BodyBounds, requireBounded } from './body-bounds.ts';
-import { clientNetwork, type HasTrustedProxies } from './remote-address.ts';
+import { clientNetwork, type ProxySettings } from './remote-address.ts';
 
 export const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -39,7 +39,7 @@ const arriving = createArrivingBodies();
  * Reads a JSON body; undefined when there is none. Throws if it is too large, beyond its bounds, nested too deep, or not JSON, or
  * holds a number that would reach an agent as another one, and while too much of others or of its own network is arriving.
  */
-export async function readBody(ctx: HasTrustedProxies, c: Context, bounds: BodyBounds): Promise<unknown> {
+export async function readBody(ctx: ProxySettings, c: Context, bounds: BodyBounds): Promise<unknown> {
   const request = c.req.raw;
   const bytes = await bytesOf(ctx, c).catch((error: unknown) => {
     if (request.signal.aborted) throw invalid('body', 'was cut off: the connection ended before it was whole');
@@ -90,7 +90,7 @@ function whyNot(request: Request, error: unknown): string {
   return error instanceof SyntaxError && /end of JSON|Unterminated/.test(error.message) ? ': it ends too early' : '';
 }
 
-async function bytesOf(ctx: HasTrustedProxies, c: Context): Promise<ArrayBuffer | Uint8Array> {
+async function bytesOf(ctx: ProxySettings, c: Context): Promise<ArrayBuffer | Uint8Array> {
   const request = c.req.raw;
   const length = request.headers.get('content-length');
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();

@@ -1,6 +1,5 @@
 import { MINUTE_MS } from '../../lib/duration.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 
 /** Refused requests of callers without a valid key, or without the right to do this. */
 export interface RefusalLog {
@@ -19,7 +18,7 @@ export interface Refusal {
 const LINES_PER_MINUTE = 60;
 
 /** Writes refusals to the security stream of the log, up to a maximum per minute; the next line contains the number of missing ones. */
-export function createRefusalLog({ log, metrics }: HasLog & HasMetrics, nowMs = () => performance.now()): RefusalLog {
+export function createRefusalLog({ log, metrics }: Telemetry, nowMs = () => performance.now()): RefusalLog {
   let sinceMs = nowMs();
   let written = 0;
   let unwritten = 0;

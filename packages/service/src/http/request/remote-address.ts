@@ -2,7 +2,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import { type AddressRanges, isInRanges, networkOf, normalAddress } from '../../lib/net/address-ranges.ts';
 
-export interface HasTrustedProxies {
+export interface ProxySettings {
   /** Proxies trusted to set `X-Forwarded-For`. */
   readonly trustedProxies: AddressRanges;
 }
@@ -17,11 +17,11 @@ export function socketAddressOf(c: Context): string {
 }
 
 /** The network address of the client. */
-export const addressOf = (ctx: HasTrustedProxies, c: Context): string =>
+export const addressOf = (ctx: ProxySettings, c: Context): string =>
   clientAddress(socketAddressOf(c), c.req.header('x-forwarded-for'), ctx.trustedProxies);
 
 /** The network of the client, or its address if that has none. */
-export function clientNetwork(ctx: HasTrustedProxies, c: Context): string {
+export function clientNetwork(ctx: ProxySettings, c: Context): string {
   const address = addressOf(ctx, c);
   return networkOf(address) ?? address;
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { type BodyBounds, trailOf } from './body-bounds.ts';
 import { readBody } from './read-body.ts';
-import type { HasTrustedProxies } from './remote-address.ts';
+import type { ProxySettings } from './remote-address.ts';
 
 /** Parts that a row of the endpoint table validates: of an HTTP request, or of a call that came inside of another protocol. */
 export interface RequestParts {
@@ -24,7 +24,7 @@ const bounds: BodyBounds = {
   ),
 };
 
-export const partsOf = (ctx: HasTrustedProxies, c: Context): RequestParts => ({
+export const partsOf = (ctx: ProxySettings, c: Context): RequestParts => ({
   path: c.req.path,
   params: c.req.param(),
   query: c.req.queries(),

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Context, Hono } from 'hono';
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { bodyOf } from '../answer/answer-watch.ts';
 import { isKnown } from '../answer/common-headers.ts';
 import { acceptsEncoding } from '../answer/encodings.ts';
@@ -28,7 +28,7 @@ const encodings = [
 /** Serves the dashboard under /dashboard: its built files, and its index page for every other path, which the page itself routes. */
 export function mountDashboard(
   app: Hono,
-  { dashboard, baseUrl }: { readonly dashboard: DashboardBuild | null } & HasBaseUrl,
+  { dashboard, baseUrl }: NodeIdentity & { readonly dashboard: DashboardBuild | null },
 ): void {
   if (!dashboard) return;
   const page = (c: Context, path: string) => {

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { listIndexed, listIndexedStarts } from '../../agents/search/list-indexed.ts';
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { notFound } from '../../lib/app-error.ts';
 import { createSemaphore } from '../../lib/concurrency/semaphore.ts';
 import { cachedFlight } from '../../lib/concurrency/single-flight.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { contents, pathOf } from '../documents/contents.ts';
 import { type Document, toDocument } from '../documents/document-answer.ts';
 import { html, toText } from '../documents/html.ts';
@@ -38,7 +38,7 @@ export interface Sitemap {
  * Addresses of the pages for search engines, in files of bounded size. All agents are counted once in a quarter of an hour, and one file is
  * read at a time, for any number of readers.
  */
-export function createSitemap(ctx: HasDb & HasBaseUrl, step = STEP): Sitemap {
+export function createSitemap(ctx: Store & NodeIdentity, step = STEP): Sitemap {
   const kept = new LRUCache<string, Document>({
     maxSize: KEPT_BYTES,
     ttl: MAX_AGE_MS,

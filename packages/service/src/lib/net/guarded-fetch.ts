@@ -23,7 +23,8 @@ export type GuardedFetch = {
   close(): Promise<void>;
 };
 
-export interface HasGuardedFetch {
+/** Calls to addresses that strangers gave us. */
+export interface Outbound {
   readonly guardedFetch: GuardedFetch;
 }
 

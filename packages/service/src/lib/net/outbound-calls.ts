@@ -20,13 +20,9 @@ export const createOutboundCalls = ({ dnsServers: servers, allowPrivateEndpoints
 });
 
 /** TXT records of names that strangers gave us. */
-interface TextRecords {
+export interface TextRecords {
   /** The TXT records of a name; empty when it has none or the look-up times out. */
   find(name: string): Promise<string[]>;
-}
-
-export interface HasTextRecords {
-  readonly textRecords: TextRecords;
 }
 
 const TIMEOUT_MS = 1000;

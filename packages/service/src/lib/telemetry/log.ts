@@ -3,10 +3,6 @@ import { redactText, redactValue } from './redact.ts';
 
 export type Log = Logger;
 
-export interface HasLog {
-  readonly log: Log;
-}
-
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 export type LogOptions = {

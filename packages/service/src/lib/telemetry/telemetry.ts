@@ -1,4 +1,7 @@
-import type { HasMetrics } from '../metrics.ts';
-import type { HasLog } from './log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Log } from './log.ts';
 /** Log lines and metrics of one process. */
-export interface Telemetry extends HasLog, HasMetrics {}
+export interface Telemetry {
+  readonly log: Log;
+  readonly metrics: Metrics;
+}

@@ -1,20 +1,20 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Payment } from '@agent-network/contracts/payments/payments';
-import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { emit } from '../../events/outbox/outbox.ts';
-import type { HasClock } from '../../lib/clock.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
+import type { PaymentConditions } from '../chain-outbox/chain-context.ts';
 import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
 import { nowhere } from '../chain-outbox/chain-payment-store.ts';
 import { endPayments } from '../chain-outbox/end-payments.ts';
-import type { HasPaymentLimits } from '../chain-outbox/payment-limits.ts';
 import { inAssetOf } from '../ledger/asset-account.ts';
 import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
 import { agentTreasuryId, openAgentTreasury, returnWalletOf } from '../ledger/treasury.ts';
 import { owePayer } from '../payouts/refund-payer.ts';
 
-type ReturnContext = HasChain & HasWallet & HasClock & HasPaymentLimits;
+type ReturnContext = Pick<NodeIdentity, 'chain'> & Pick<NodeKeys, 'wallet'> & Store & PaymentConditions;
 
 /** Ends a bill that can no longer be collected; false when it had ended before. */
 async function endUnused(tx: Tx, bill: ChainPayment, now: Date): Promise<boolean> {
@@ -28,7 +28,7 @@ async function endUnused(tx: Tx, bill: ChainPayment, now: Date): Promise<boolean
  * before.
  */
 export async function earnUncollected(
-  ctx: HasClock,
+  ctx: Store,
   tx: Tx,
   bill: ChainPayment,
   agent: { id: string; accountId: string },

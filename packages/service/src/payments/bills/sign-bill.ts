@@ -1,11 +1,10 @@
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { authorizationDigest } from '../../chain/keys/authorization.ts';
-import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
 import { insertChainPayments } from '../chain-outbox/chain-payment-store.ts';
@@ -37,12 +36,7 @@ export interface Bill extends Payer {
  * not cover it. The hold of the request ends: the bill is owed on chain from now on, and the rest is released, as nothing else can be
  * charged. The agent submits the payment, so only the chain shows if it was collected.
  */
-export async function bookBill(
-  ctx: HasClock,
-  tx: Tx,
-  bill: Bill,
-  payment: NewChainPayment,
-): Promise<PaymentProof | null> {
+export async function bookBill(ctx: Store, tx: Tx, bill: Bill, payment: NewChainPayment): Promise<PaymentProof | null> {
   const now = ctx.clock.now();
   const { requestId, terms } = bill;
   const channelId = payingChannel(bill);
@@ -59,11 +53,14 @@ export async function bookBill(
 }
 
 /** The signed payment of a request's bill, as sent to the agent; null when there is none. */
-export const proofOf = (ctx: HasDb, requestId: string): Promise<PaymentProof | null> =>
+export const proofOf = (ctx: Store, requestId: string): Promise<PaymentProof | null> =>
   findPaymentProof(ctx.db, requestId);
 
 /** Signs an agent's bill before the transaction that books it. The signature leaves the process only after that transaction. */
-export async function signBill(ctx: HasChain & HasWallet & HasClock, bill: Bill): Promise<NewChainPayment> {
+export async function signBill(
+  ctx: NodeIdentity & Pick<NodeKeys, 'wallet'> & Store,
+  bill: Bill,
+): Promise<NewChainPayment> {
   const { chain, wallet } = ctx;
   const { requestId, terms } = bill;
   const authorization = {

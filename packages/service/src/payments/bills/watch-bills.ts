@@ -1,7 +1,7 @@
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { ChainAccess } from '../../chain/chain-access.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { onToken } from '../../chain/networks.ts';
-import type { HasUsdc } from '../../chain/usdc-client.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { ChainContext } from '../chain-outbox/chain-context.ts';
 import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
 import { forEachPage, listOpenBills } from '../chain-outbox/chain-payment-list-store.ts';
@@ -37,7 +37,7 @@ export const watchBills = (ctx: ChainContext, giveUp: (bill: ChainPayment) => Pr
   );
 
 /** True if the agent has collected a request's bill, by the books or by the newest block; false if neither shows it. */
-export async function isCollected(ctx: HasDb & HasChain & HasUsdc, requestId: string): Promise<boolean> {
+export async function isCollected(ctx: Store & NodeIdentity & ChainAccess, requestId: string): Promise<boolean> {
   const bill = await findBySubject(ctx.db, requestId, 'bill');
   if (bill?.state === 'settled') return true;
   const usdc = bill && onToken(ctx, bill)?.usdc;

@@ -5,7 +5,7 @@ import { inAssetOf } from '../ledger/asset-account.ts';
 import { holdMoney } from '../ledger/hold-money.ts';
 import { lockFreeAccounts, type NewTransfer, OUTGOING, postTransfers, WALLET } from '../ledger/ledger-store.ts';
 import { isFromHome, type NewChainPayment } from './chain-payment.ts';
-import type { HasPurchases } from './purchases.ts';
+import type { Purchases } from './purchases.ts';
 
 export interface SettledPayment {
   readonly payment: NewChainPayment;
@@ -17,7 +17,7 @@ export interface SettledPayment {
  * for every caller, so incoming money never lies unheld in the account of its wallet.
  */
 export async function bookSettled(
-  { purchases }: HasPurchases,
+  { purchases }: { readonly purchases: Purchases },
   tx: Tx,
   settled: readonly SettledPayment[],
   { now, locks = 'wait' }: { readonly now: Date; readonly locks?: LockMode },

@@ -4,10 +4,6 @@ export interface ChannelClaims {
   requestRun(): void;
 }
 
-export interface HasChannelClaims {
-  readonly channelClaims: ChannelClaims;
-}
-
 /** USDC of the wallet on chain. A part of the node's money may still be in channels. */
 export interface WalletFunds {
   /**
@@ -26,13 +22,4 @@ export interface WalletFunds {
    * that takes longer than the bill may wait.
    */
   cover(channelId: string, billMicro: bigint, signal: AbortSignal): Promise<boolean>;
-}
-
-export interface HasWalletFunds {
-  readonly walletFunds: WalletFunds;
-}
-
-export interface HasChannelRecovery {
-  /** Updates channels to the contract's state, for a database that lacks everything after a block. Returns false if it must be repeated. */
-  recoverChannels(fromBlock: bigint): Promise<boolean>;
 }

@@ -1,8 +1,7 @@
 import { openHashesOfNonce } from '../../chain/transaction-store.ts';
 import { emit } from '../../events/outbox/outbox.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { LockMode } from '../../store/lock-free.ts';
 import type { Tx } from '../../store/sql.ts';
 import { postTransfers } from '../ledger/ledger-store.ts';
@@ -95,7 +94,7 @@ interface FailOptions {
 
 /** Fails a payment that moved no money. Returns false if it was left unchanged. */
 export async function failPayment(
-  ctx: HasDb & HasClock,
+  ctx: Store,
   payment: NewChainPayment,
   reason: RefusalReason,
   { alongside, isStill }: FailOptions = {},
@@ -117,7 +116,7 @@ export async function failPayment(
  * Fails a payment that the token refuses. False while a transaction that may still be mined carries it: the token also refuses what that
  * transaction is about to move.
  */
-export const failRefused = (ctx: HasDb & HasClock, payment: NewChainPayment, reason: RefusalReason): Promise<boolean> =>
+export const failRefused = (ctx: Store, payment: NewChainPayment, reason: RefusalReason): Promise<boolean> =>
   failPayment(ctx, payment, reason, {
     isStill: async (tx, { transactionHash }) =>
       transactionHash === null || (await openHashesOfNonce(tx, transactionHash)).length === 0,

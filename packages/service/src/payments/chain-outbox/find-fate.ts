@@ -1,8 +1,9 @@
+import type { ChainAccess } from '../../chain/chain-access.ts';
 import { type IncomingTransfer, incomingIn } from '../../chain/incoming-transfer-client.ts';
 import { MAX_AUTHORIZATION_WINDOW_S } from '../../chain/keys/authorization.ts';
 import { nonceOfReturned, transferNonce } from '../../chain/keys/payment-nonces.ts';
 import { searchLogRanges } from '../../chain/rpc/log-ranges.ts';
-import type { HasUsdc, SpentAuthorization } from '../../chain/usdc-client.ts';
+import type { SpentAuthorization } from '../../chain/usdc-client.ts';
 import { authorizationKey, type BlockReference } from '../../chain/used-authorizations.ts';
 import type { ChainPayment, NewChainPayment } from './chain-payment.ts';
 import type { PaymentPlace } from './chain-payment-store.ts';
@@ -23,7 +24,7 @@ export const SEARCH_FOR_REQUEST_MS = 10_000;
  * before it can have been signed. `madeAt`: the time at which the payment was shown to us. Throws when that takes longer than `withinMs`.
  */
 export async function findFate(
-  ctx: HasUsdc,
+  ctx: Pick<ChainAccess, 'usdc'>,
   payment: NewChainPayment & { readonly transactionHash?: string | null },
   madeAt: Date,
   withinMs = Number.POSITIVE_INFINITY,
@@ -56,7 +57,7 @@ export const FINAL_DEPTH = 12n;
 
 /** True if the authorization was unused when its expiry was as deep as no reorg reaches. */
 export async function hasExpiredForGood(
-  ctx: HasUsdc,
+  ctx: ChainAccess,
   { authorization }: Pick<NewChainPayment, 'authorization'>,
 ): Promise<boolean> {
   const head = await ctx.usdc.headBlock();
@@ -72,7 +73,7 @@ export const isPlain = ({ direction, authorization }: ChainPayment): boolean =>
   direction === 'in' && authorization.validBeforeS === 0n;
 
 /** The current block of a settled payment; null when it has none. Its transaction being mined proves nothing: it may have failed there. */
-export async function findPlace(ctx: HasUsdc, payment: ChainPayment): Promise<PaymentPlace | null> {
+export async function findPlace(ctx: ChainAccess, payment: ChainPayment): Promise<PaymentPlace | null> {
   const { authorization, transactionHash } = payment;
   const isSpent = await ctx.usdc.isSpent(authorization);
   if (isSpent) {

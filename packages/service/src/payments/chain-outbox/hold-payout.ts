@@ -2,11 +2,11 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { HeldPayout } from '@agent-network/contracts/payments/held-payouts';
 import { isUsedBefore } from '../../chain/usdc-client.ts';
 import { emit } from '../../events/outbox/outbox.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { Records } from '../../store/database.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
+import type { PaymentConditions } from './chain-context.ts';
 import type { ChainPayment } from './chain-payment.ts';
 import { type HeldPayment, upsertHold } from './held-payout-store.ts';
-import type { HasSettlementHalt } from './settlement-halt.ts';
 
 /** Pauses between tries of a held payout. A refusal of the node's own wallet concerns all payouts, and may end for all at any time. */
 const FIRST_PAUSE_S = 5;
@@ -21,7 +21,7 @@ const isNoRefusal = (revert: string): boolean => isUsedBefore(revert) || /exceed
  * paid, or that exceeds the wallet's balance, is not held: every run retries it.
  */
 export async function holdRefused(
-  ctx: Records & HasLog & HasSettlementHalt,
+  ctx: Store & Telemetry & PaymentConditions,
   payment: ChainPayment,
   revert: string,
 ): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Hex, parseTransaction } from 'viem';
+import type { ChainAccess } from '../../chain/chain-access.ts';
 import type { Fees } from '../../chain/chain-fees.ts';
 import { senderOf } from '../../chain/keys/node-keys.ts';
 import { hashOfTransaction, type Lease, signTransaction, type UnsignedTransaction } from '../../chain/keys/signer.ts';
@@ -17,9 +18,9 @@ import {
   markMined,
   transactionInserted,
 } from '../../chain/transaction-store.ts';
-import type { HasUsdc, MinedTransaction } from '../../chain/usdc-client.ts';
+import type { MinedTransaction } from '../../chain/usdc-client.ts';
 import { invariant } from '../../lib/invariant.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Statement, Tx } from '../../store/sql.ts';
 import type { ChainContext } from './chain-context.ts';
 import { moveToTransaction } from './chain-payment-store.ts';
@@ -142,7 +143,7 @@ type Whereabouts =
   | { readonly state: 'given up' };
 
 /** Looks a transaction up on chain, in every version that was signed. */
-export async function findOwnTransaction(ctx: HasDb & HasUsdc, hash: string): Promise<Whereabouts> {
+export async function findOwnTransaction(ctx: Store & ChainAccess, hash: string): Promise<Whereabouts> {
   const mined = await ctx.usdc.findMined(await hashesOfNonce(ctx.db, hash));
   if (mined) return { state: 'mined', mined };
   return { state: (await countLiving(ctx.db, hash)) > 0 ? 'open' : 'given up' };

@@ -1,10 +1,5 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { PaymentLimits } from '../../config/payments.ts';
 import { invalid } from '../../lib/app-error.ts';
-
-export interface HasPaymentLimits {
-  readonly paymentLimits: PaymentLimits;
-}
 
 /** Throws VALIDATION_ERROR for an amount that is not worth its gas on chain. */
 export function requireAtLeast(amountMicro: bigint, minMicro: bigint): void {

@@ -15,7 +15,3 @@ export interface Purchases {
    */
   begin(tx: Tx, paid: readonly PaidRequest[], now: Date): Promise<HoldRequest[]>;
 }
-
-export interface HasPurchases {
-  readonly purchases: Purchases;
-}

@@ -1,6 +1,6 @@
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { ChainAccess } from '../../chain/chain-access.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { DEPOSIT_COLLECTOR, SETTLEMENT_CONTRACT } from '../../chain/channels/channel-calls.ts';
-import type { HasUsdc } from '../../chain/usdc-client.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import type { NewChainPayment } from './chain-payment.ts';
@@ -26,10 +26,6 @@ export interface SettlementHalt {
   refresh(): Promise<void>;
 }
 
-export interface HasSettlementHalt {
-  readonly settlementHalt: SettlementHalt;
-}
-
 const LOOK_AGAIN_MS = 1000;
 
 /** The answer while nothing can settle: never a 402, which makes a client sign again. */
@@ -40,7 +36,9 @@ export const cannotSettle = (reason: string): AppError<'UNAVAILABLE'> =>
     { details: { outcome: 'nothing', state: 'cannot_settle', reason } },
   );
 
-export function createSettlementHalt(ctx: HasUsdc & HasChain & Telemetry): SettlementHalt {
+export function createSettlementHalt(
+  ctx: Pick<ChainAccess, 'usdc'> & Pick<NodeIdentity, 'chain'> & Telemetry,
+): SettlementHalt {
   const { wallet } = ctx.chain;
   let halted: string | null = null;
   let askedAtMs = Number.NEGATIVE_INFINITY;

@@ -11,14 +11,14 @@ import {
   judgeChallenge,
   useChallenge,
 } from '../../accounts/proofs/prove-wallet.ts';
-import { assetIdOf, type HasChain, nameAsset } from '../../chain/chain-info.ts';
-import { type HasNetworks, onDefault } from '../../chain/networks.ts';
+import { assetIdOf, nameAsset } from '../../chain/chain-info.ts';
+import { type Networks, onDefault } from '../../chain/networks.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { openTreasury } from '../ledger/open-treasury.ts';
 import { claimSuspense, type Suspended, suspensesOf } from './suspense.ts';
 
 type Claim = DataOf<Api['claimWallet']>;
-type ClaimContext = ChallengeContext & HasChain & HasNetworks;
+type ClaimContext = ChallengeContext & Networks;
 
 /**
  * Claims a wallet for an account in two steps: a challenge, and the signed challenge. USDC that the wallet has sent to the node, or sends

@@ -1,5 +1,5 @@
 import { holdAccountsOfWallets } from '../../accounts/link-wallet.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import type { IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { nonceOfReturned } from '../../chain/keys/payment-nonces.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
@@ -82,7 +82,11 @@ type ArrivedTransfer = Pick<
  * that was reversed after a reorg and is mined again is another payment: its nonce is derived from the previous one, so that it too is
  * credited once, however often it is read.
  */
-async function newlyArrived(ctx: HasChain, tx: Tx, transfers: readonly ArrivedTransfer[]): Promise<ArrivedTransfer[]> {
+async function newlyArrived(
+  ctx: Pick<NodeIdentity, 'chain'>,
+  tx: Tx,
+  transfers: readonly ArrivedTransfer[],
+): Promise<ArrivedTransfer[]> {
   const arrived: ArrivedTransfer[] = [];
   let open = transfers;
   while (open.length > 0) {

@@ -6,14 +6,14 @@ import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { findByIdempotencyKey, type Once, unkeyed } from '../../accounts/idempotency/once.ts';
 import { whyStalled } from '../../chain/blocks/gates.ts';
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { onAsked } from '../../chain/networks.ts';
 import { notFound } from '../../lib/app-error.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
 import type { ChainContext } from '../chain-outbox/chain-context.ts';
 import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
 import { type ChainPaymentState, isOpen } from '../chain-outbox/chain-payment-state.ts';
@@ -26,11 +26,14 @@ import { agentTreasuryId, requireTreasury, treasuryTitle } from '../ledger/treas
 import { authorizePayment, findPresentedBefore, type PayablePurchase } from '../schemes/exact/authorize-payment.ts';
 import { claimPayments } from '../schemes/exact/claim-payments.ts';
 import type { PaymentChecks } from '../schemes/exact/payment-checks.ts';
-import type { HasSettler } from '../settlement/settler.ts';
+import type { Settler } from '../settlement/settler.ts';
 import { type PaymentTerms, paymentPending, paymentRequired } from '../x402/payment-required.ts';
 import { onPresented, type PresentedPayment } from '../x402/presented-payment.ts';
 
-type DepositContext = ChainContext & PaymentChecks & HasSettler & HasSecrets & HasBaseUrl;
+type DepositContext = ChainContext &
+  PaymentChecks &
+  Pick<NodeKeys, 'secrets'> &
+  NodeIdentity & { readonly settler: Settler };
 export interface DepositAnswer {
   readonly data: DataOf<Api['depositToTreasury']>;
   readonly payer: string;

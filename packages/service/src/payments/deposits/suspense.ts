@@ -1,5 +1,5 @@
 import { holdAccountsOfWallets } from '../../accounts/link-wallet.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { inAsset, type LedgerAsset } from '../ledger/asset-account.ts';
 import {
@@ -53,7 +53,7 @@ export interface Suspended {
 }
 
 /** Balances of a wallet's suspense accounts above 0. */
-export async function suspensesOf({ db }: HasDb, address: string): Promise<Suspended[]> {
+export async function suspensesOf({ db }: Store, address: string): Promise<Suspended[]> {
   const accounts = await listSuspenses(db, address);
   return accounts.flatMap(({ asset, postedMicro: micro }) => (micro > 0n ? { asset, micro } : []));
 }

@@ -1,5 +1,5 @@
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { aggregateTotalRows } from './ledger-total-store.ts';
 
 /** Folds the ledger's accumulated total changes into one row per kind and asset: sums stay the same and stay fast to read. */
-export const aggregateTotals = async (ctx: HasDb): Promise<void> => void (await aggregateTotalRows(ctx.db));
+export const aggregateTotals = async (ctx: Pick<Store, 'db'>): Promise<void> => void (await aggregateTotalRows(ctx.db));

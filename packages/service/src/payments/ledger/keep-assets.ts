@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { assetIdOf, type ChainInfo, tokenKey } from '../../chain/chain-info.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { inAsset } from './asset-account.ts';
 import { type AssetRow, deleteAssets, hasTransfers, insertAssets, listAssets, lockAssets } from './asset-store.ts';
 import { openLedgerAccounts, ownKinds } from './ledger-store.ts';
@@ -9,7 +9,7 @@ import { openLedgerAccounts, ownKinds } from './ledger-store.ts';
  * Records the assets of the configured networks and opens the node's own accounts in them. Throws if the books have another USDC for a
  * network or another default asset, unless they have no transfers yet.
  */
-export async function keepAssets({ db, clock }: Records, chains: readonly ChainInfo[]): Promise<void> {
+export async function keepAssets({ db, clock }: Store, chains: readonly ChainInfo[]): Promise<void> {
   const wanted = chains.map((chain) => ({
     ...{ id: assetIdOf(chain), chainId: chain.chainId, token: chain.token },
     isDefault: chain.ledgerAsset === null,

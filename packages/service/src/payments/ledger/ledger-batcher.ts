@@ -1,7 +1,7 @@
 import { type Batcher, type BatcherOptions, createBatcher } from '../../lib/concurrency/batcher.ts';
 import { createSemaphore, type Semaphore } from '../../lib/concurrency/semaphore.ts';
 import { until } from '../../lib/concurrency/until.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { DatabaseAwayError, isLockTimeout, isRolledBack } from '../../store/database-away.ts';
 import { HeldUpError, type LockMode } from '../../store/lock-free.ts';
 import { isUnlocked } from './ledger-store.ts';
@@ -37,7 +37,7 @@ class HeldUp {
  * need its rows.
  */
 export function createLedgerBatcher<I, O>(
-  ctx: HasDb & { readonly turns: Semaphore },
+  ctx: Pick<Store, 'db'> & { readonly turns: Semaphore },
   batches: LedgerBatches<I, O>,
 ): Pick<Batcher<I, O>, 'add' | 'waitingMs'> {
   const { namesOf, run: _, ...sizes } = batches;
@@ -100,7 +100,7 @@ const isInUse = ({ openCount, lastMs }: Pick<Lane<never, never>, 'openCount' | '
   openCount > 0 || performance.now() - lastMs <= LINGER_MS;
 
 /** Lanes of recently locked rows. Each has its own batches, and waits only for its row. */
-function createLanes<I, O>(ctx: HasDb, { run, namesOf: _, ...sizes }: LedgerBatches<I, O>) {
+function createLanes<I, O>(ctx: Pick<Store, 'db'>, { run, namesOf: _, ...sizes }: LedgerBatches<I, O>) {
   const lanes = new Map<string, Lane<I, O>>();
   const transactions = createSemaphore(MOST_LANES);
 
@@ -148,7 +148,7 @@ class LockedError extends DatabaseAwayError {
 }
 
 /** Waits, without a lock or a connection, until the accounts are unlocked. Throws LockedError after `PATIENCE_MS`. */
-async function untilUnlocked({ db }: HasDb, names: readonly string[]): Promise<void> {
+async function untilUnlocked({ db }: Pick<Store, 'db'>, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const options = { timeoutMs: PATIENCE_MS, firstMs: 5, maxMs: 40 };
     const isFree = await until(async () => ((await isUnlocked(db, name)) ? true : null), options);
@@ -157,7 +157,7 @@ async function untilUnlocked({ db }: HasDb, names: readonly string[]): Promise<v
 }
 
 /** Runs a transaction that locks several accounts, outside of all turns: while it waits for one of them, it holds none of the others. */
-export async function runApart<T>(ctx: HasDb, run: (locks: LockMode) => Promise<T>): Promise<T> {
+export async function runApart<T>(ctx: Store, run: (locks: LockMode) => Promise<T>): Promise<T> {
   try {
     return await run('skip');
   } catch (error) {

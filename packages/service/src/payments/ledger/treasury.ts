@@ -1,21 +1,20 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Balance, Treasury } from '@agent-network/contracts/payments/payments';
-import type { LRUCache } from 'lru-cache';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import type { UsageContext } from '../../accounts/limits/read-limit-use.ts';
-import { assetIdOf, type HasChain, nameAsset } from '../../chain/chain-info.ts';
-import { type HasNetworks, nameOfAsset, onEach } from '../../chain/networks.ts';
+import { assetIdOf, type NodeIdentity, nameAsset } from '../../chain/chain-info.ts';
+import { type Networks, nameOfAsset, onEach } from '../../chain/networks.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { createLazyCopies } from '../../store/replica/lazy-copies.ts';
-import type { HasReplica } from '../../store/replica/replica.ts';
+import type { Replica } from '../../store/replica/replica.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
 import { assetOf, inAsset, type LedgerAsset, plainId } from './asset-account.ts';
 import { isBusyRow } from './ledger-batcher.ts';
+import type { Ledger, SeenTreasuries } from './ledger-services.ts';
 import {
   findLedgerAccount,
   findLedgerAccounts,
@@ -70,33 +69,18 @@ export const openAgentTreasury = (tx: Tx, agent: { id: string; accountId: string
     now,
   });
 
-/** Ledger accounts known to this process. They are never closed. */
-export interface SeenTreasuries {
-  /** Id of the treasury that pays for an account's calls; null when it has none. */
-  of(accountId: string): Promise<string | null>;
-  /** Payer accounts that exist. */
-  readonly payers: LRUCache<string, string>;
-}
-
-export interface HasSeenTreasuries {
-  readonly seenTreasuries: SeenTreasuries;
-}
-
 /** Id of the treasury that pays for a caller's calls; null: it has none. */
-export const payingTreasury = async (ctx: HasSeenTreasuries, caller: KnownCaller): Promise<string | null> =>
+export const payingTreasury = async (ctx: Ledger, caller: KnownCaller): Promise<string | null> =>
   caller.kind === 'agent' ? agentTreasuryId(caller.agentId) : ctx.seenTreasuries.of(caller.accountId);
 
 /** The treasury that pays for a caller's calls; null: there is none. */
-export async function findPayingTreasury(
-  ctx: HasDb & HasSeenTreasuries,
-  caller: KnownCaller,
-): Promise<LedgerAccount | null> {
+export async function findPayingTreasury(ctx: Store & Ledger, caller: KnownCaller): Promise<LedgerAccount | null> {
   const id = await payingTreasury(ctx, caller);
   return id === null ? null : findLedgerAccount(ctx.db, id);
 }
 
 /** Available amount in that treasury; without one, nothing. */
-export async function availableToPay(ctx: HasDb & HasSeenTreasuries, caller: KnownCaller): Promise<bigint> {
+export async function availableToPay(ctx: Store & Ledger, caller: KnownCaller): Promise<bigint> {
   const treasury = await findPayingTreasury(ctx, caller);
   return treasury ? treasury.postedMicro - treasury.heldMicro : 0n;
 }
@@ -106,7 +90,7 @@ const MAX_SEEN = 50_000;
 const SEEN_AGE_MS = 60_000;
 
 /** Caches which accounts have a treasury, also negatively: opening one evicts the entry. */
-export function createSeenTreasuries(ctx: HasDb & HasReplica): SeenTreasuries {
+export function createSeenTreasuries(ctx: Pick<Store, 'db'> & { readonly replica: Replica }): SeenTreasuries {
   const copies = createLazyCopies<{ readonly accountId: string; readonly treasuryId: string | null }>(ctx, {
     ...{ max: MAX_SEEN, maxAgeMs: SEEN_AGE_MS, topics: ['treasury'] },
     tagsOf: ({ accountId }) => [`treasury ${accountId}`],
@@ -124,11 +108,7 @@ export function createSeenTreasuries(ctx: HasDb & HasReplica): SeenTreasuries {
 }
 
 /** An agent's treasury exists from its registration; in another asset than the default one, from the first call that is paid in that. */
-export async function openEarning(
-  ctx: HasDb & HasClock & HasSeenTreasuries,
-  agentId: string,
-  payerLedgerId: string,
-): Promise<void> {
+export async function openEarning(ctx: Store & Ledger, agentId: string, payerLedgerId: string): Promise<void> {
   const asset = assetOf(payerLedgerId);
   if (asset === null) return;
   const id = earningAccountOf(agentId, payerLedgerId);
@@ -139,7 +119,7 @@ export async function openEarning(
 
 /** Opens a paying wallet's ledger account, unless it exists. */
 export async function openPayer(
-  ctx: HasDb & HasSeenTreasuries,
+  ctx: Store & Ledger,
   { id, address }: { readonly id: string; readonly address: string },
   now: Date,
 ): Promise<void> {
@@ -153,7 +133,7 @@ export async function openPayer(
  * the treasury from then on.
  */
 export async function createTreasury(
-  ctx: HasDb & HasClock & HasChain,
+  ctx: Store & NodeIdentity,
   caller: KnownCaller,
   { agentId, label }: { agentId?: string | undefined; label?: string | undefined },
 ): Promise<Treasury> {
@@ -163,11 +143,7 @@ export async function createTreasury(
   return toTreasury(ctx, { ...treasury, label });
 }
 
-async function openTreasury(
-  ctx: HasDb & HasClock,
-  caller: KnownCaller,
-  agentId: string | undefined,
-): Promise<LedgerAccount> {
+async function openTreasury(ctx: Store, caller: KnownCaller, agentId: string | undefined): Promise<LedgerAccount> {
   if (agentId !== undefined) return requireTreasury(ctx, caller, agentTreasuryId(agentId));
   const { accountId } = caller;
   await openLedgerAccount(ctx.db, { id: newId('trs'), kind: 'treasury', accountId, now: ctx.clock.now() });
@@ -177,7 +153,7 @@ async function openTreasury(
 }
 
 /** Loads a treasury of the caller's by id. Throws NOT_FOUND for others'. */
-export async function requireTreasury(ctx: HasDb, caller: KnownCaller, treasuryId: string): Promise<LedgerAccount> {
+export async function requireTreasury(ctx: Store, caller: KnownCaller, treasuryId: string): Promise<LedgerAccount> {
   const found = await findLedgerAccount(ctx.db, treasuryId);
   const isTheirs =
     found !== null &&
@@ -189,10 +165,13 @@ export async function requireTreasury(ctx: HasDb, caller: KnownCaller, treasuryI
 }
 
 /** A treasury of the caller's, as shown on the wire. Others' are NOT_FOUND. */
-export const readTreasury = async (ctx: HasDb & HasChain, caller: KnownCaller, treasuryId: string): Promise<Treasury> =>
-  toTreasury(ctx, await requireTreasury(ctx, caller, treasuryId));
+export const readTreasury = async (
+  ctx: Store & NodeIdentity,
+  caller: KnownCaller,
+  treasuryId: string,
+): Promise<Treasury> => toTreasury(ctx, await requireTreasury(ctx, caller, treasuryId));
 
-function toTreasury(ctx: HasChain & Partial<HasNetworks>, account: LedgerAccount): Treasury {
+function toTreasury(ctx: NodeIdentity & Partial<Networks>, account: LedgerAccount): Treasury {
   return {
     treasuryId: account.id,
     address: ctx.chain.wallet,
@@ -206,21 +185,21 @@ function toTreasury(ctx: HasChain & Partial<HasNetworks>, account: LedgerAccount
 }
 
 /** Treasuries visible to a caller, in all assets: the account's for a key, as many as are listed; its own for an agent. */
-export async function visibleTreasuries(ctx: HasDb, caller: KnownCaller): Promise<LedgerAccount[]> {
+export async function visibleTreasuries(ctx: Store, caller: KnownCaller): Promise<LedgerAccount[]> {
   if (caller.kind === 'account') return listTreasuries(ctx.db, caller.accountId);
   const own = await listAgentTreasuries(ctx.db, caller.agentId);
   return own.filter(({ accountId }) => accountId === caller.accountId);
 }
 
 /** Available amount in all treasuries of an account, in the default asset. */
-export async function availableOf(ctx: HasDb, accountId: string): Promise<bigint> {
+export async function availableOf(ctx: Store, accountId: string): Promise<bigint> {
   const { postedMicro, heldMicro } = await sumTreasuries(ctx.db, accountId);
   return postedMicro - heldMicro;
 }
 
 /** A treasury of an account as people know it, with its id. */
 export async function treasuryTitle(
-  ctx: HasDb,
+  ctx: Store,
   accountId: string,
   { id, agentId, label }: LedgerAccount,
 ): Promise<string> {
@@ -231,7 +210,7 @@ export async function treasuryTitle(
 }
 
 /** Sums of these treasuries by asset, in the same reading as each of them; of accounts with more than are listed, of all. */
-async function sumsOf(ctx: HasDb, { accountId }: KnownCaller, treasuries: readonly LedgerAccount[]) {
+async function sumsOf(ctx: Store, { accountId }: KnownCaller, treasuries: readonly LedgerAccount[]) {
   const isAll = treasuries.length < MAX_TREASURIES_LISTED;
   const rows = isAll ? treasuries : await sumTreasuriesByAsset(ctx.db, accountId);
   const sums = new Map<LedgerAsset, { postedMicro: bigint; heldMicro: bigint }>([[null, nothing]]);
@@ -246,7 +225,7 @@ const nothing = { postedMicro: 0n, heldMicro: 0n };
 
 /** Balance of all treasuries of an account, or of the agent that calls: in the default asset, with each visible to the caller; and by asset. */
 export async function readBalance(
-  ctx: UsageContext & HasChain & Partial<HasNetworks>,
+  ctx: UsageContext & NodeIdentity & Partial<Networks>,
   caller: KnownCaller,
 ): Promise<Balance> {
   const visible = await visibleTreasuries(ctx, caller);
@@ -331,7 +310,7 @@ export const busyTreasury = (error: unknown): unknown =>
 
 /** Treasuries of agents, by agent id; agents without one are left out. */
 export async function agentTreasuries(
-  ctx: HasDb,
+  ctx: Store,
   agentIds: readonly string[],
 ): Promise<ReadonlyMap<string, LedgerAccount>> {
   const found = await findLedgerAccounts(ctx.db, agentIds.map(agentTreasuryId));

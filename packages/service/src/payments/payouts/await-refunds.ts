@@ -1,9 +1,9 @@
 import { takeTransfer } from '../../chain/blocks/transfer-point-store.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { type AwaitedRefund, insertAwaited, listArrived } from '../chain-outbox/awaited-refund-store.ts';
 import type { ChainContext } from '../chain-outbox/chain-context.ts';
@@ -20,7 +20,7 @@ import { PAYOUT_WINDOW_S } from '../settlement/sign-payout.ts';
  * node issued an id twice, and the refunds would be ambiguous.
  */
 export async function awaitRefunds(
-  ctx: HasChain,
+  ctx: NodeIdentity,
   tx: Tx,
   { requestId, from, homeRequestId }: { requestId: string; from: string; homeRequestId: string },
 ): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function awaitRefunds(
 
 const MAX_AT_ONCE = 200;
 
-export const arrivedRefunds = (ctx: HasDb & HasChain): Promise<AwaitedRefund[]> =>
+export const arrivedRefunds = (ctx: Store & Pick<NodeIdentity, 'chain'>): Promise<AwaitedRefund[]> =>
   listArrived(ctx.db, ctx.chain, MAX_AT_ONCE);
 
 export interface ReturnTo {

@@ -4,11 +4,11 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { HeldPayout } from '@agent-network/contracts/payments/held-payouts';
 import type { AccountCaller } from '../../accounts/caller.ts';
 import { hasProven } from '../../accounts/link-wallet.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { ChainAccess } from '../../chain/chain-access.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { onToken, requireNetwork } from '../../chain/networks.ts';
-import type { HasUsdc } from '../../chain/usdc-client.ts';
 import { AppError, notFound } from '../../lib/app-error.ts';
-import type { HasDb, Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
 import { lockPaymentStatus, nowhere } from '../chain-outbox/chain-payment-store.ts';
@@ -26,7 +26,7 @@ const MAX_LISTED = 200;
 const isOperator = (caller: AccountCaller): boolean => caller.scopes.includes('operator');
 
 /** Payouts that the token refuses: those of the account and to its wallets, for an operator all. */
-export async function listHeldPayouts(ctx: HasDb, caller: AccountCaller): Promise<HeldPayout[]> {
+export async function listHeldPayouts(ctx: Store, caller: AccountCaller): Promise<HeldPayout[]> {
   const held = await listHeld(ctx.db, isOperator(caller) ? null : caller.accountId, MAX_LISTED);
   return held.map(toHeldPayout);
 }
@@ -36,7 +36,7 @@ export async function listHeldPayouts(ctx: HasDb, caller: AccountCaller): Promis
  * it returns the same. Throws CONFLICT while the signed transfer can still be submitted, because it was sent before the token refused it.
  */
 export async function creditHeldPayout(
-  ctx: Records & HasChain & HasUsdc,
+  ctx: Store & NodeIdentity & ChainAccess,
   caller: AccountCaller,
   paymentId: string,
 ): Promise<DataOf<Api['creditHeldPayout']>> {
@@ -66,7 +66,7 @@ const toCredited = (
 });
 
 /** The credit of an earlier call, for a caller that may have lost its answer. */
-async function creditedBefore(ctx: HasDb, caller: AccountCaller, paymentId: string) {
+async function creditedBefore(ctx: Store, caller: AccountCaller, paymentId: string) {
   const found = await findCredited(ctx.db, paymentId);
   if (!found) throw notFound('held payout');
   await requireRight(ctx, caller, found.payment);
@@ -87,7 +87,7 @@ const stillValid = ({ authorization }: ChainPayment) => {
 };
 
 /** The rightful holder ends a payout, or an operator, who can only credit it to that holder. */
-async function requireRight(ctx: HasDb, caller: AccountCaller, payment: ChainPayment): Promise<void> {
+async function requireRight(ctx: Store, caller: AccountCaller, payment: ChainPayment): Promise<void> {
   const { purpose, accountId, authorization } = payment;
   if (isOperator(caller)) return;
   const isOwn = accountId === caller.accountId;

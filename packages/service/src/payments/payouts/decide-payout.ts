@@ -1,6 +1,6 @@
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import { invariant } from '../../lib/invariant.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { assetOf, inAsset, type LedgerAsset } from '../ledger/asset-account.ts';
 import { findLedgerAsset } from '../ledger/asset-store.ts';
@@ -22,7 +22,7 @@ const chargeable = ['treasury', 'agent', 'suspense'];
  * decision that it does not allow.
  */
 export async function decidePayout(
-  { db, clock }: Records,
+  { db, clock }: Store,
   { id, decision, by }: { id: string; decision: Decision; by: string },
 ): Promise<FoundPayout> {
   return db.transaction(async (tx) => {

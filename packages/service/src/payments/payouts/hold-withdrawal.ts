@@ -1,7 +1,6 @@
 import { formatUsdc } from '@agent-network/contracts/money';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
 import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
 import { inAssetOf, plainId } from '../ledger/asset-account.ts';
@@ -77,7 +76,7 @@ export async function releaseWithdrawal(tx: Tx, id: string, now: Date): Promise<
 }
 
 /** Releases the holds of dead processes: they had signed nothing, so no money can leave. */
-export async function releaseForgottenWithdrawals(ctx: HasDb & HasClock & HasLog): Promise<void> {
+export async function releaseForgottenWithdrawals(ctx: Store & Telemetry): Promise<void> {
   const now = ctx.clock.now();
   const release = async (withdrawalId: string) => {
     await ctx.db.transaction((tx) => releaseWithdrawal(tx, withdrawalId, now), limits);

@@ -1,6 +1,7 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { Withdrawal } from '@agent-network/contracts/payments/payments';
+import type { AccountServices } from '../../accounts/account-services.ts';
 import type { AccountCaller } from '../../accounts/caller.ts';
 import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
 import {
@@ -10,13 +11,12 @@ import {
   type SignedChallenge,
   useChallenge,
 } from '../../accounts/proofs/prove-wallet.ts';
-import type { HasLocalAccount } from '../../accounts/proofs/sign-in.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { withdraw } from './withdraw.ts';
 import { onNetworkOf, type WithdrawalApproval, type WithdrawInput, withdrawalTerms } from './withdrawal-terms.ts';
 
-type WithdrawContext = Parameters<typeof withdraw>[0] & ChallengeContext & HasLocalAccount;
+type WithdrawContext = Parameters<typeof withdraw>[0] & ChallengeContext & AccountServices;
 
 /** A challenge of the account, signed by its wallet; replaces the scope. */
 type Proof = { readonly challengeId: string; readonly signature: string };

@@ -1,18 +1,17 @@
 import { isListedNode } from '../../accounts/listed-node.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
 import { chainOfAsset } from '../../chain/networks.ts';
-import type { HasClock } from '../../lib/clock.ts';
 import { DAY_MS } from '../../lib/duration.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
+import type { PaymentConditions } from '../chain-outbox/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../chain-outbox/chain-payment.ts';
 import { findBySubject, insertChainPayments, nowhere } from '../chain-outbox/chain-payment-store.ts';
 import { endPayments } from '../chain-outbox/end-payments.ts';
-import type { HasPaymentLimits } from '../chain-outbox/payment-limits.ts';
 import { accountOfWallet } from '../deposits/suspense.ts';
 import { assetOf, inAssetOf, type LedgerAsset } from '../ledger/asset-account.ts';
 import { OUTGOING, postTransfers } from '../ledger/ledger-store.ts';
@@ -20,7 +19,7 @@ import { sendAfterCommit } from '../settlement/send-payouts.ts';
 import { unsigned } from '../settlement/sign-payout.ts';
 import { countRefundsSent } from './refund-store.ts';
 
-export type RefundContext = HasChain & HasWallet & HasClock & HasPaymentLimits;
+export type RefundContext = Pick<NodeIdentity, 'chain'> & Pick<NodeKeys, 'wallet'> & Store & PaymentConditions;
 
 /**
  * Records a refund to a wallet in the caller's transaction: the ledger transfer and the payment are stored together, so the refund is
@@ -90,7 +89,7 @@ function removedNetwork(asset: LedgerAsset): { chainId: number; token: string } 
 }
 
 /** The refund of a request to the wallet that paid for it; null: none is owed. */
-export const refundOf = (ctx: HasDb, requestId: string): Promise<ChainPayment | null> =>
+export const refundOf = (ctx: Store, requestId: string): Promise<ChainPayment | null> =>
   findBySubject(ctx.db, requestId, 'refund');
 
 /**
@@ -98,7 +97,7 @@ export const refundOf = (ctx: HasDb, requestId: string): Promise<ChainPayment | 
  * chain. Refunds to other nodes are always sent, as they look for them on chain.
  */
 async function isCredited(
-  { paymentLimits }: HasPaymentLimits,
+  { paymentLimits }: PaymentConditions,
   tx: Tx,
   { amountMicro, accountId, address }: Refund,
   now: Date,

@@ -3,6 +3,7 @@ import type { AccountCaller, KnownCaller } from '../../accounts/caller.ts';
 import { findByIdempotencyKey, type Once, unkeyed } from '../../accounts/idempotency/once.ts';
 import type { WithdrawalTerms } from '../../accounts/proofs/wallet-challenge.ts';
 import { authorizationDigest } from '../../chain/keys/authorization.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { payoutNonce } from '../../chain/keys/payment-nonces.ts';
 import { gasOfCall } from '../../chain/settlement-call.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
@@ -11,16 +12,15 @@ import { DAY_MS } from '../../lib/duration.ts';
 import { newId } from '../../lib/id.ts';
 import { invariant } from '../../lib/invariant.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { HasSecrets, Secrets } from '../../lib/secrets.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Secrets } from '../../lib/secrets.ts';
+import type { Store } from '../../store/database.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
-import type { ChainContext } from '../chain-outbox/chain-context.ts';
+import type { ChainContext, PaymentConditions } from '../chain-outbox/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../chain-outbox/chain-payment.ts';
 import { findByNames, findBySubject, insertChainPayments } from '../chain-outbox/chain-payment-store.ts';
-import type { HasWalletFunds } from '../chain-outbox/channel-claims.ts';
 import { findHeld } from '../chain-outbox/held-payout-store.ts';
 import { toWithdrawal } from '../chain-outbox/payment-events.ts';
-import { cannotSettle, type HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
+import { cannotSettle } from '../chain-outbox/settlement-halt.ts';
 import { assetOf, inAssetOf } from '../ledger/asset-account.ts';
 import {
   FEES,
@@ -32,16 +32,21 @@ import {
 } from '../ledger/ledger-store.ts';
 import { takeFees } from '../ledger/take-fees.ts';
 import { requireTreasury, requireUnfrozen } from '../ledger/treasury.ts';
-import { type HasSimulator, refusalOfNode } from '../settlement/payment-simulator.ts';
+import type { ChannelServices } from '../schemes/batch-settlement/channel-services.ts';
+import type { PaymentChecks } from '../schemes/exact/payment-checks.ts';
+import { refusalOfNode } from '../settlement/payment-simulator.ts';
 import { sendAfterCommit } from '../settlement/send-payouts.ts';
 import { PAYOUT_WINDOW_S } from '../settlement/sign-payout.ts';
 import { whyWithdrawalsWait } from './catch-up-store.ts';
 import { holdForWithdrawal, releaseWithdrawal, requireAvailable } from './hold-withdrawal.ts';
 import { findNthWithdrawal, lockWithdrawals } from './refund-store.ts';
-import type { HasTreasuryOwners } from './treasury-owners.ts';
+import type { TreasuryOwners } from './treasury-owners.ts';
 import { onNetworkOf, type WithdrawalApproval, type WithdrawInput, withdrawalTerms } from './withdrawal-terms.ts';
 
-type WithdrawContext = ChainContext & HasSimulator & HasWalletFunds & HasTreasuryOwners & HasSecrets;
+type WithdrawContext = ChainContext &
+  PaymentChecks &
+  ChannelServices &
+  Pick<NodeKeys, 'secrets'> & { readonly treasuryOwners: TreasuryOwners };
 
 const NO_GAS = 'The node cannot send anything now: its keys lack gas (ETH). Nothing was withdrawn.';
 /** Maximum time that a request waits for the chain before it answers `pending`. */
@@ -189,7 +194,7 @@ async function signPayout(
 }
 
 /** Simulates the transfer first: one that the token refuses would leave the treasury and never arrive. */
-async function requireTransferable(ctx: HasSimulator & HasSettlementHalt, payment: NewChainPayment): Promise<void> {
+async function requireTransferable(ctx: PaymentChecks & PaymentConditions, payment: NewChainPayment): Promise<void> {
   const unavailable = (cause: unknown) =>
     new AppError('UNAVAILABLE', 'The node cannot pay on chain now. Nothing was withdrawn.', {}, { cause });
   const refused = await ctx.simulator.simulate(payment).catch((cause) => {
@@ -246,7 +251,7 @@ async function commit(
   failpoint('after-withdrawal-commit');
 }
 
-async function waitBriefly(ctx: HasDb, withdrawalId: string): Promise<Withdrawal> {
+async function waitBriefly(ctx: Store, withdrawalId: string): Promise<Withdrawal> {
   const read = () => findBySubject(ctx.db, withdrawalId, 'withdrawal');
   const isEnded = (state: string | undefined) => state === 'settled' || state === 'failed';
   const ended = await until(
@@ -262,14 +267,14 @@ async function waitBriefly(ctx: HasDb, withdrawalId: string): Promise<Withdrawal
 }
 
 /** A withdrawal of the caller's: of its account for a key, of its own treasury for an agent. Others' are NOT_FOUND. */
-export async function readWithdrawal(ctx: HasDb, caller: KnownCaller, withdrawalId: string): Promise<Withdrawal> {
+export async function readWithdrawal(ctx: Store, caller: KnownCaller, withdrawalId: string): Promise<Withdrawal> {
   const payment = await findBySubject(ctx.db, withdrawalId, 'withdrawal');
   if (payment?.accountId !== caller.accountId) throw notFound('withdrawal');
   if (caller.kind === 'agent') await requireTreasury(ctx, caller, payment.ledgerAccountId);
   return shownWithdrawal(ctx, payment);
 }
 
-const shownWithdrawal = async (ctx: HasDb, payment: ChainPayment): Promise<Withdrawal> =>
+const shownWithdrawal = async (ctx: Store, payment: ChainPayment): Promise<Withdrawal> =>
   toWithdrawal(payment, (await findHeld(ctx.db, payment.id))?.hold ?? null);
 
 const SUBJECT_BYTES = 14;

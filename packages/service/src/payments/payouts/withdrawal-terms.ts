@@ -1,10 +1,10 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import { type AccountCaller, requireScope } from '../../accounts/caller.ts';
 import type { WithdrawalTerms } from '../../accounts/proofs/wallet-challenge.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
-import { type HasNetworks, onAsked, onAsset, requireNetwork } from '../../chain/networks.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import { type Networks, onAsked, onAsset, requireNetwork } from '../../chain/networks.ts';
 import { invalid, notFound } from '../../lib/app-error.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import type { ChainContext } from '../chain-outbox/chain-context.ts';
 import { requireAtLeast } from '../chain-outbox/payment-limits.ts';
@@ -35,7 +35,7 @@ export interface WithdrawalApproval {
  * The context on the given asset, or on the treasury's, which its id contains unless it is the default one. Throws VALIDATION_ERROR when
  * they contradict each other.
  */
-export function onNetworkOf<C extends ChainContext & Partial<HasNetworks>>(
+export function onNetworkOf<C extends ChainContext & Partial<Networks>>(
   ctx: C,
   { treasuryId, asset }: WithdrawInput,
 ): C {
@@ -64,7 +64,7 @@ export async function withdrawalTerms(
 }
 
 async function treasuryFor(
-  ctx: HasDb & HasChain,
+  ctx: Store & Pick<NodeIdentity, 'chain'>,
   caller: AccountCaller,
   { treasuryId, asset }: Pick<WithdrawInput, 'treasuryId' | 'asset'>,
 ): Promise<LedgerAccount> {

@@ -1,7 +1,7 @@
 import { accountsOfWallets } from '../../accounts/link-wallet.ts';
 import { takeTransfer, transferPoints } from '../../chain/blocks/transfer-point-store.ts';
 import { ownWallets } from '../../chain/chain-info.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import type { Tx } from '../../store/sql.ts';
 import type { ChainContext } from '../chain-outbox/chain-context.ts';
 import { creditTransfers } from '../deposits/credit-transfers.ts';
@@ -27,18 +27,16 @@ export interface RequestPayout {
   readonly purpose: 'refund' | 'return' | 'second_return' | 'bill';
 }
 
-export interface HasRequestPayouts {
-  /**
-   * `find`: the nonces that belong to requests in the books, ended ones only with payments made since a time. `end`: ends a request that the
-   * chain has refunded.
-   */
-  readonly requestPayouts: {
-    find(nonces: readonly string[], since: Date): Promise<ReadonlyMap<string, RequestPayout>>;
-    end(requestId: string): Promise<void>;
-  };
+/**
+ * `find`: the nonces that belong to requests in the books, ended ones only with payments made since a time. `end`: ends a request that the
+ * chain has refunded.
+ */
+export interface RequestPayouts {
+  find(nonces: readonly string[], since: Date): Promise<ReadonlyMap<string, RequestPayout>>;
+  end(requestId: string): Promise<void>;
 }
 
-type ExplainContext = ChainContext & HasSecrets & HasRequestPayouts;
+type ExplainContext = ChainContext & Pick<NodeKeys, 'secrets'> & { readonly requestPayouts: RequestPayouts };
 
 const SOURCES_AT_ONCE = 5000;
 

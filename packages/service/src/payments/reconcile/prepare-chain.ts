@@ -1,11 +1,11 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import { listSeenBlocks } from '../../chain/blocks/block-store.ts';
-import { type HasChain, isOwnWallet } from '../../chain/chain-info.ts';
+import { isOwnWallet, type NodeIdentity } from '../../chain/chain-info.ts';
 import { keysOf } from '../../chain/keys/node-keys.ts';
 import { registerSigner, type SignerKey } from '../../chain/keys/signer-store.ts';
 import { countMined, listNewest, listRawFrom, type StoredTransaction } from '../../chain/transaction-store.ts';
 import { until } from '../../lib/concurrency/until.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { ChainContext } from '../chain-outbox/chain-context.ts';
 import { type PaidIn, paymentsInBlocks, sumOpenPayouts, sumPaidIn } from '../chain-outbox/chain-payment-list-store.ts';
 import { keepAssets } from '../ledger/keep-assets.ts';
@@ -127,7 +127,7 @@ class ChainMismatchError extends Error {
  * balances of the books are other money, and USDC that the former wallet sends to the new one would be credited to the holder of its key. A
  * former wallet named by the operator is accepted, and so are books without payments.
  */
-async function requireOwnBooks({ db, chain }: HasDb & HasChain): Promise<void> {
+async function requireOwnBooks({ db, chain }: Store & Pick<NodeIdentity, 'chain'>): Promise<void> {
   // Those of a further network are beside the books of the default one.
   const [other] = chain.ledgerAsset === null ? await listOtherChains(db, chain.chainId) : [];
   if (other !== undefined)
@@ -159,8 +159,9 @@ export interface ChainRepair {
 const NEWEST = 5000;
 
 /** Our transactions that a chain which lost its newest blocks may lack, in their original order. */
-export const transactionsToReplay = async (ctx: HasDb, chainId: number): Promise<StoredTransaction[]> =>
+export const transactionsToReplay = async (ctx: Pick<Store, 'db'>, chainId: number): Promise<StoredTransaction[]> =>
   (await listNewest(ctx.db, chainId, NEWEST)).toReversed();
 
 /** Amount that each wallet paid in these transactions. */
-export const payersIn = (ctx: HasDb, hashes: readonly string[]): Promise<PaidIn[]> => sumPaidIn(ctx.db, hashes);
+export const payersIn = (ctx: Pick<Store, 'db'>, hashes: readonly string[]): Promise<PaidIn[]> =>
+  sumPaidIn(ctx.db, hashes);

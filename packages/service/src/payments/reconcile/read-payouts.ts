@@ -8,18 +8,18 @@ import {
 import { pointStore } from '../../chain/blocks/point-store.ts';
 import { readAgainFrom } from '../../chain/blocks/read-again.ts';
 import { transferPoints } from '../../chain/blocks/transfer-point-store.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { transferNonce } from '../../chain/keys/payment-nonces.ts';
 import type { OutgoingTransfer, TransferReads } from '../../chain/outgoing-transfer-client.ts';
 import { readLogRanges } from '../../chain/rpc/log-ranges.ts';
 import { minOf } from '../../lib/bigints.ts';
 import { until } from '../../lib/concurrency/until.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
 import type { ChainContext } from '../chain-outbox/chain-context.ts';
-import type { HasChannelRecovery } from '../chain-outbox/channel-claims.ts';
 import { insertCatchUp, readCatchUp } from '../payouts/catch-up-store.ts';
 import { insertFoundPayouts, type NamedTransfer } from '../payouts/found-payout-store.ts';
 import { channelPoints } from '../schemes/batch-settlement/chain/channel-reading-store.ts';
-import { explainPayouts, type HasRequestPayouts } from './explain-payouts.ts';
+import type { ChannelServices } from '../schemes/batch-settlement/channel-services.ts';
+import { explainPayouts, type RequestPayouts } from './explain-payouts.ts';
 import { readTransfers } from './read-transfers.ts';
 
 /** Up to where transfers out of the wallet were compared with the books. */
@@ -28,9 +28,12 @@ export const payoutPoints = pointStore('payout_point');
 const MAX_BLOCKS = 2000n;
 
 export type PayoutContext = ChainContext &
-  TransferReads & { readonly transferDepthBlocks: number } & HasSecrets &
-  HasRequestPayouts &
-  HasChannelRecovery;
+  TransferReads &
+  Pick<NodeKeys, 'secrets'> &
+  Pick<ChannelServices, 'recoverChannels'> & {
+    readonly requestPayouts: RequestPayouts;
+    readonly transferDepthBlocks: number;
+  };
 
 /**
  * Reads the transfers to and from the node's wallet since the last run. Payouts are in the books before they are sent, so an unexplained

@@ -19,8 +19,9 @@ import {
   transferPoints,
 } from '../../chain/blocks/transfer-point-store.ts';
 import { isOwnWallet } from '../../chain/chain-info.ts';
-import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
+import type { IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
 import { transferNonce } from '../../chain/keys/payment-nonces.ts';
+import type { TransferReads } from '../../chain/outgoing-transfer-client.ts';
 import { readLogRanges } from '../../chain/rpc/log-ranges.ts';
 import { minOf } from '../../lib/bigints.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -38,7 +39,7 @@ const SHOWABLE_MS = 1_200_000;
 const MAX_BLOCKS = 2000n;
 const CREDITED_AT_ONCE = 200;
 
-type ReadContext = ChainContext & HasIncomingTransfers & { readonly transferDepthBlocks: number };
+type ReadContext = ChainContext & Pick<TransferReads, 'incomingTransfers'> & { readonly transferDepthBlocks: number };
 
 /**
  * Reads the transfers to the node's wallet since the last run and credits them. Transfers from a former wallet are in the books already and

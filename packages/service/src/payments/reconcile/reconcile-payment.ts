@@ -3,17 +3,23 @@ import { isUsedBefore } from '../../chain/usdc-client.ts';
 import type { ChainContext } from '../chain-outbox/chain-context.ts';
 import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
 import { renewSignatures } from '../chain-outbox/chain-payment-store.ts';
-import type { HasWalletFunds } from '../chain-outbox/channel-claims.ts';
 import { failPayment, failRefused } from '../chain-outbox/end-payments.ts';
 import { hasExpiredForGood } from '../chain-outbox/find-fate.ts';
 import { holdRefused } from '../chain-outbox/hold-payout.ts';
 import { returnWithdrawal } from '../payouts/hold-withdrawal.ts';
+import type { ChannelServices } from '../schemes/batch-settlement/channel-services.ts';
+import type { PaymentChecks } from '../schemes/exact/payment-checks.ts';
 import { endSpent } from '../settlement/end-spent.ts';
-import { type HasSimulator, refusalOfNode } from '../settlement/payment-simulator.ts';
-import type { HasSettler } from '../settlement/settler.ts';
+import { refusalOfNode } from '../settlement/payment-simulator.ts';
+import type { Settler } from '../settlement/settler.ts';
 import { signPayout } from '../settlement/sign-payout.ts';
 
-export interface ReconcilePaymentContext extends ChainContext, HasSettler, HasSimulator, HasWalletFunds {}
+export interface ReconcilePaymentContext
+  extends ChainContext,
+    Pick<PaymentChecks, 'simulator'>,
+    Pick<ChannelServices, 'walletFunds'> {
+  readonly settler: Settler;
+}
 
 /**
  * Reconciles one open payment. Expiry is judged by the time of the block at which the authorization is checked: one that is unused after it

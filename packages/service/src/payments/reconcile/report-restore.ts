@@ -1,7 +1,7 @@
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { AssetName } from '@agent-network/contracts/payments/networks';
 import { assetNameOf, nameAsset, tokenKey } from '../../chain/chain-info.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Database, Store } from '../../store/database.ts';
 import { type AssetRow, listAssets } from '../ledger/asset-store.ts';
 import { type CatchUp, listCatchUps, listCaughtUp } from '../payouts/catch-up-store.ts';
 import { type FoundPayout, listFoundPayouts } from '../payouts/found-payout-store.ts';
@@ -34,7 +34,7 @@ export interface RestoreReport extends AssetReport {
 }
 
 /** Findings on the chain since the database was restored: repairs, and open decisions for an operator. */
-export async function reportRestore({ db }: HasDb): Promise<RestoreReport> {
+export async function reportRestore({ db }: Pick<Store, 'db'>): Promise<RestoreReport> {
   const [assets, catchUps, read] = await Promise.all([listAssets(db), listCatchUps(db), listCaughtUp(db)]);
   const report = async (row: AssetRow) => ({
     ...{ ...nameAsset(row.id), name: nameOf(row) },
@@ -67,7 +67,7 @@ const isOf = (row: AssetRow, { chainId, token }: Pick<CatchUp, 'chainId' | 'toke
   chainId === row.chainId && token === tokenKey(row);
 
 async function reportAsset(
-  db: HasDb['db'],
+  db: Database,
   row: AssetRow,
   { catchUps, isRead }: { readonly catchUps: readonly CatchUp[]; readonly isRead: boolean },
 ): Promise<AssetReport> {

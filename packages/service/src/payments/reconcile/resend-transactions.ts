@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type HasChain, tokenKey } from '../../chain/chain-info.ts';
+import { type NodeIdentity, tokenKey } from '../../chain/chain-info.ts';
 import { LEASE_MS } from '../../chain/keys/signer.ts';
 import { listLeftKeys, resumeSigner, takeLeftKeys } from '../../chain/keys/signer-store.ts';
 import { listOpenNonces, markMined, markReplaced, type OpenNonce } from '../../chain/transaction-store.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { ChainContext } from '../chain-outbox/chain-context.ts';
 import { signAgain } from '../chain-outbox/open-transaction.ts';
 import { BUMP_AFTER_MS } from '../settlement/transaction-monitor.ts';
@@ -17,7 +17,7 @@ const GIVEN_UP_BELOW = 12n;
 const PROCESS = randomUUID();
 
 /** Holder of a key's lease: one token of a chain at a time, in one process. */
-const holderOf = ({ chain }: HasChain) => `reconciler ${PROCESS}${tokenKey(chain)}`;
+const holderOf = ({ chain }: Pick<NodeIdentity, 'chain'>) => `reconciler ${PROCESS}${tokenKey(chain)}`;
 
 /**
  * Resends every unmined transaction, even one that another process monitors: resending is harmless. Keys without a live lease are taken
@@ -34,7 +34,7 @@ export async function resendTransactions(ctx: ChainContext): Promise<void> {
     );
 }
 
-async function takeKeys(ctx: HasDb & HasChain): Promise<ReadonlySet<string>> {
+async function takeKeys(ctx: Store & Pick<NodeIdentity, 'chain'>): Promise<ReadonlySet<string>> {
   const { chainId } = ctx.chain;
   const holder = holderOf(ctx);
   const keys = await listLeftKeys(ctx.db, chainId, holder);

@@ -2,8 +2,8 @@ import type { LockMode } from '../../store/lock-free.ts';
 import type { Statement, Tx } from '../../store/sql.ts';
 import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
 import type { RequestHold } from '../ledger/hold.ts';
+import type { Ledger } from '../ledger/ledger-services.ts';
 import type { Payer, SchemeId } from '../ledger/scheme-id.ts';
-import type { HasSeenTreasuries } from '../ledger/treasury.ts';
 import type { RefundContext, RefundWay } from '../payouts/refund-payer.ts';
 import type { Carrier } from '../settlement/settler.ts';
 import type { PresentedPayment } from '../x402/presented-payment.ts';
@@ -45,7 +45,7 @@ export type SchemeRefusal =
 /** Refusals by request; the others are accepted. */
 export type Refusals = ReadonlyMap<string, SchemeRefusal>;
 
-export type SchemeContext = AuthorizeContext & VoucherContext & DepositContext & HasSeenTreasuries;
+export type SchemeContext = AuthorizeContext & VoucherContext & DepositContext & Ledger;
 
 /** Sources of money for a call: the payment that it presents, and the treasury of its caller. */
 export interface Source {

@@ -1,26 +1,21 @@
-import { type HasFees, withDataGas } from '../../chain/chain-fees.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import type { ChainAccess } from '../../chain/chain-access.ts';
+import { withDataGas } from '../../chain/chain-fees.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { gasOfCall, paymentCall, type SignedAuthorization } from '../../chain/settlement-call.ts';
-import type { HasUsdc } from '../../chain/usdc-client.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
+import type { PaymentConditions } from '../chain-outbox/chain-context.ts';
 import type { ChainDirection, NewChainPayment } from '../chain-outbox/chain-payment.ts';
-import type { HasPaymentLimits } from '../chain-outbox/payment-limits.ts';
 
 /** Detects payers with code: contract wallets, or keys that delegate to a contract (EIP-7702). Their code runs at our cost. */
 export interface ContractPayers {
   isContract(payment: SignedAuthorization & { readonly direction: ChainDirection }): Promise<boolean>;
 }
 
-export interface HasContractPayers {
-  readonly contractPayers: ContractPayers;
-}
-
 /** Covers the time from a payment's check to its sending: a key may get code at any time. */
 const KNOWN_FOR_MS = 30_000;
 
 /** Caches keys only; addresses with code are checked each time. Throws when the chain does not answer. */
-export function createContractPayers({ usdc }: HasUsdc): ContractPayers {
+export function createContractPayers({ usdc }: Pick<ChainAccess, 'usdc'>): ContractPayers {
   const keys = createBoundedCache<true>(50_000, KNOWN_FOR_MS);
   return {
     async isContract({ authorization, direction }) {
@@ -41,7 +36,7 @@ const withMargin = (gas: bigint): bigint => (gas * 5n) / 4n + 10_000n;
  * Throws when the chain does not answer.
  */
 export async function contractGas(
-  ctx: HasChain & HasUsdc & HasFees & HasWallet & HasPaymentLimits,
+  ctx: ChainAccess & Pick<NodeKeys, 'wallet'> & PaymentConditions,
   payment: SignedAuthorization,
 ): Promise<bigint | string> {
   const { chain, usdc, wallet, paymentLimits } = ctx;
@@ -56,7 +51,7 @@ export async function contractGas(
 
 /** Gas limit that a payment is sent with; null if it needs more than the node allows for it. Throws when the chain does not answer. */
 export async function gasWithinLimit(
-  ctx: HasChain & HasUsdc & HasFees & HasWallet & HasPaymentLimits & HasContractPayers,
+  ctx: ChainAccess & Pick<NodeKeys, 'wallet'> & PaymentConditions & { readonly contractPayers: ContractPayers },
   payment: NewChainPayment,
 ): Promise<bigint | null> {
   if (!(await ctx.contractPayers.isContract(payment))) return gasOfCall([payment]);

@@ -1,22 +1,20 @@
 import { BaseError, HttpRequestError, TimeoutError } from 'viem';
+import type { ChainAccess } from '../../chain/chain-access.ts';
 import type { SignedAuthorization } from '../../chain/settlement-call.ts';
-import { type HasUsdc, isUsedBefore, NO_REASON } from '../../chain/usdc-client.ts';
+import { isUsedBefore, NO_REASON } from '../../chain/usdc-client.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
+import type { PaymentConditions } from '../chain-outbox/chain-context.ts';
 import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
 import type { RefusalReason } from '../chain-outbox/refusal-reason.ts';
-import { cannotSettle, type HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
+import { cannotSettle } from '../chain-outbox/settlement-halt.ts';
 
 /** Simulates many payments in one call. */
 export interface PaymentSimulator {
   /** The reason that the token would refuse the transfer now; null when it would accept it. */
   simulate(payment: SignedAuthorization): Promise<string | null>;
-}
-
-export interface HasSimulator {
-  readonly simulator: PaymentSimulator;
 }
 
 const MAX_SIMULATED = 60;
@@ -34,7 +32,7 @@ const nameOf = ({ authorization, signature, depositCall }: SignedAuthorization):
  * Simulates each payment once, even if it is presented several times at once: in one simulation its second transfer would fail. Payments
  * under the same nonce run one after another for the same reason, without delaying others.
  */
-export function createSimulator(ctx: HasUsdc): PaymentSimulator {
+export function createSimulator(ctx: Pick<ChainAccess, 'usdc'>): PaymentSimulator {
   const run = async (batch: readonly SignedAuthorization[]) => {
     failpoint('before-simulate');
     const answers = await simulateAll(ctx, batch);
@@ -56,7 +54,10 @@ const isSilence = (cause: unknown): boolean =>
  * For each transfer, the reason that the token would refuse it now; null when it would accept it. A transfer that fails without a reason in
  * a batch, where others may have used up the gas, is simulated again alone.
  */
-export async function simulateAll(ctx: HasUsdc, batch: readonly SignedAuthorization[]): Promise<(string | null)[]> {
+export async function simulateAll(
+  ctx: Pick<ChainAccess, 'usdc'>,
+  batch: readonly SignedAuthorization[],
+): Promise<(string | null)[]> {
   const answers = await ctx.usdc.simulate(batch);
   if (batch.length === 1) return answers;
   return Promise.all(
@@ -85,13 +86,13 @@ export function reasonOfRevert(revert: string): RefusalReason | null {
  * refused for such a reason has not failed: the token may accept it later. Throws when the chain does not answer.
  */
 export const refusalOfNode = async (
-  ctx: HasSettlementHalt,
+  ctx: PaymentConditions,
   payment: Refused,
   revert: string,
 ): Promise<string | null> => (reasonOfRevert(revert) ? null : ctx.settlementHalt.causeOf(payment));
 
 /** Throws UNAVAILABLE when a refusal is not about the payer. */
-export async function requireAboutPayer(ctx: HasSettlementHalt, payment: Refused, revert: string): Promise<void> {
+export async function requireAboutPayer(ctx: PaymentConditions, payment: Refused, revert: string): Promise<void> {
   const reason = await refusalOfNode(ctx, payment, revert);
   if (reason !== null) throw cannotSettle(reason);
 }

@@ -1,19 +1,20 @@
 import { depthFor, readDepths } from '../../chain/blocks/confirmation-depth.ts';
+import type { ChainAccess } from '../../chain/chain-access.ts';
 import { markMined } from '../../chain/transaction-store.ts';
-import type { HasUsdc, MinedTransaction } from '../../chain/usdc-client.ts';
+import type { MinedTransaction } from '../../chain/usdc-client.ts';
 import { authorizationKey } from '../../chain/used-authorizations.ts';
 import type { Confirmations } from '../../config/networks.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { HeldUpError, type LockMode } from '../../store/lock-free.ts';
 import { bookSettled } from '../chain-outbox/book-settled.ts';
+import type { PaymentConditions } from '../chain-outbox/chain-context.ts';
 import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
 import { findFailures, nowhere, type PaymentEnd } from '../chain-outbox/chain-payment-store.ts';
 import { endPayments } from '../chain-outbox/end-payments.ts';
 import { type Fate, fateOf, findFate } from '../chain-outbox/find-fate.ts';
-import type { HasPurchases } from '../chain-outbox/purchases.ts';
+import type { Purchases } from '../chain-outbox/purchases.ts';
 import type { RefusalReason } from '../chain-outbox/refusal-reason.ts';
-import type { HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
 
 export type SettleOutcome =
   | { readonly state: 'settled'; readonly transactionHash: string }
@@ -34,7 +35,9 @@ export interface Reverted {
 
 export type Recorded = SettleOutcome | Confirming | Reverted;
 
-type RecordContext = Records & HasUsdc & { readonly confirmations: Confirmations } & HasSettlementHalt & HasPurchases;
+type RecordContext = Store &
+  Pick<ChainAccess, 'usdc'> &
+  PaymentConditions & { readonly purchases: Purchases; readonly confirmations: Confirmations };
 
 /**
  * Records a mined transaction: frees its key and ends its payments by its logs; a payment that it did not move may have been moved by

@@ -1,31 +1,30 @@
-import type { HasChain } from '../../chain/chain-info.ts';
-import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { onToken } from '../../chain/networks.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { endsWithin } from '../../lib/concurrency/within.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { Records } from '../../store/database.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
 import type { Repeating } from '../../store/queue/schedule.ts';
 import type { Tx } from '../../store/sql.ts';
+import type { PaymentConditions } from '../chain-outbox/chain-context.ts';
 import type { ChainPayment } from '../chain-outbox/chain-payment.ts';
 import { listUnsentPayouts } from '../chain-outbox/chain-payment-list-store.ts';
 import { renewSignatures } from '../chain-outbox/chain-payment-store.ts';
-import type { HasWalletFunds } from '../chain-outbox/channel-claims.ts';
 import { holdRefused } from '../chain-outbox/hold-payout.ts';
-import type { HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
-import type { HasSimulator } from './payment-simulator.ts';
-import type { HasSettler } from './settler.ts';
+import type { ChannelServices } from '../schemes/batch-settlement/channel-services.ts';
+import type { PaymentChecks } from '../schemes/exact/payment-checks.ts';
+import type { Settler } from './settler.ts';
 import { isUnsigned, signPayout } from './sign-payout.ts';
 
-type SendContext = Records &
-  HasLog &
-  HasChain &
-  HasWallet &
-  HasWalletFunds &
-  HasSimulator &
-  HasSettlementHalt &
-  HasSettler;
+type SendContext = Store &
+  Telemetry &
+  Pick<NodeIdentity, 'chain'> &
+  Pick<NodeKeys, 'wallet'> &
+  Pick<ChannelServices, 'walletFunds'> &
+  Pick<PaymentChecks, 'simulator'> &
+  PaymentConditions & { readonly settler: Settler };
 
 const TOPIC = 'payout';
 /** Payouts that are read together, and batches that are simulated at the same time: a burst of refunds leaves connections to calls. */
@@ -119,5 +118,5 @@ function settle(ctx: SendContext, payment: ChainPayment): void {
 
 const nowSOf = ({ clock }: SendContext): bigint => BigInt(Math.floor(clock.now().getTime() / 1000));
 
-const logUnsent = ({ log }: HasLog, err: unknown, paymentIds: readonly string[]): void =>
+const logUnsent = ({ log }: Telemetry, err: unknown, paymentIds: readonly string[]): void =>
   log.warn({ err, paymentIds }, 'payouts not sent; left to the reconciler');

@@ -1,7 +1,7 @@
-import type { HasGas } from '../../chain/gas-watch.ts';
+import type { SigningKeys } from '../../chain/gas-watch.ts';
 import { GAS_OF_ONE, gasToTake } from '../../chain/settlement-call.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { PaymentConditions } from '../chain-outbox/chain-context.ts';
 
 /**
  * State of settlement.
@@ -14,7 +14,7 @@ export type SettlementState = 'ok' | 'no_gas' | 'gas_cap' | 'halted';
 export async function readSettlementState({
   gas,
   settlementHalt,
-}: HasGas & HasSettlementHalt): Promise<SettlementState> {
+}: Pick<SigningKeys, 'gas'> & PaymentConditions): Promise<SettlementState> {
   if (settlementHalt.reason() !== null) return 'halted';
   const maxGas = await gas.maxGas().catch(() => null);
   if (maxGas !== null && maxGas < gasToTake(GAS_OF_ONE)) return 'no_gas';
@@ -22,7 +22,7 @@ export async function readSettlementState({
 }
 
 /** Logs at start that no payment can settle. */
-export async function warnOfSettlement(ctx: HasGas & HasSettlementHalt & HasLog): Promise<void> {
+export async function warnOfSettlement(ctx: Pick<SigningKeys, 'gas'> & PaymentConditions & Telemetry): Promise<void> {
   await ctx.settlementHalt.refresh().catch(() => undefined);
   if ((await readSettlementState(ctx)) === 'no_gas')
     ctx.log.error(

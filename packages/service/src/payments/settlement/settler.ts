@@ -5,7 +5,7 @@ import { createSemaphore, type Semaphore } from '../../lib/concurrency/semaphore
 import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 import { until } from '../../lib/concurrency/until.ts';
 import { createWake, type Wake } from '../../lib/concurrency/wake.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { HeldUpError } from '../../store/lock-free.ts';
 import type { Statement } from '../../store/sql.ts';
 import type { ChainContext } from '../chain-outbox/chain-context.ts';
@@ -13,7 +13,8 @@ import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
 import { failRefused } from '../chain-outbox/end-payments.ts';
 import type { SignedTransaction } from '../chain-outbox/open-transaction.ts';
 import { isRefusedNow } from '../schemes/exact/payer-status.ts';
-import { contractGas, type HasContractPayers } from './contract-payers.ts';
+import type { PaymentChecks } from '../schemes/exact/payment-checks.ts';
+import { contractGas } from './contract-payers.ts';
 import { endSpent } from './end-spent.ts';
 import { refusalOfNode, simulateAll } from './payment-simulator.ts';
 import { type Confirming, type Recorded, recordMined, type SettleOutcome } from './record-mined.ts';
@@ -41,10 +42,6 @@ export interface Carrier {
   drop(): void;
 }
 
-export interface HasSettler {
-  readonly settler: Settler;
-}
-
 /** Turns of settlers of one process at the sending keys of a chain. Batches take keys in order of arrival, whichever token they are of. */
 export interface KeyTurns {
   /** Keys that no batch and no carrier of this process uses. */
@@ -68,7 +65,7 @@ const LAST_GATHER_MS = 700;
  * bytes and hash are committed before they are sent, so that another process can continue if this one dies.
  */
 export function createSettler(
-  ctx: ChainContext & HasContractPayers,
+  ctx: ChainContext & Pick<PaymentChecks, 'contractPayers'>,
   { keys, freed }: KeyTurns = createKeyTurns(ctx.senders.length),
 ): Settler {
   const stopping = new AbortController();
@@ -175,7 +172,7 @@ interface ToSettle {
 
 /** Only while nothing else is on its way: payments that come together share a transaction. */
 async function carryAlone(
-  ctx: ChainContext & HasContractPayers,
+  ctx: ChainContext & Pick<PaymentChecks, 'contractPayers'>,
   payment: NewChainPayment,
   { sending, keys }: { readonly sending: Sending; readonly keys: Semaphore },
 ): Promise<Carrier | null> {
@@ -206,7 +203,7 @@ const newestOf = (payments: readonly NewChainPayment[]): NewChainPayment[] => [
 const byId = (payments: readonly NewChainPayment[], recorded: readonly Recorded[]): Map<string, Recorded> =>
   new Map(payments.map(({ id }, index) => [id, recorded[index] as Recorded]));
 
-function logUnknownPayer({ log }: HasLog, { id }: NewChainPayment, err: unknown): null {
+function logUnknownPayer({ log }: Telemetry, { id }: NewChainPayment, err: unknown): null {
   log.warn({ err, paymentId: id }, 'cannot look up the payer of a payment; left to the reconciler');
   return null;
 }

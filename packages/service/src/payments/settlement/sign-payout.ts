@@ -1,6 +1,6 @@
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { type Authorization, authorizationDigest } from '../../chain/keys/authorization.ts';
-import type { HasWallet } from '../../chain/keys/node-keys.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import type { NewChainPayment } from '../chain-outbox/chain-payment.ts';
 
 /** Validity of an outgoing authorization; one that expires unused is signed again under the same nonce. */
@@ -17,7 +17,7 @@ export const isUnsigned = ({ signature }: Pick<NewChainPayment, 'signature'>): b
 
 /** Signs a payout under its nonce, which the token pays once, however often it is signed. */
 export async function signPayout(
-  { chain, wallet }: HasChain & HasWallet,
+  { chain, wallet }: Pick<NodeIdentity, 'chain'> & Pick<NodeKeys, 'wallet'>,
   payout: Pick<NewChainPayment, 'authorization'>,
   nowS: bigint,
 ): Promise<{ readonly authorization: Authorization; readonly signature: string }> {

@@ -3,7 +3,7 @@ import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { pageCursor, pageStartOf, readDays } from '../../lib/page-position.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { countPayments, listPaymentRows, type PaymentRow } from '../ledger/payment-history-store.ts';
 import { visibleTreasuries } from '../ledger/treasury.ts';
 
@@ -11,7 +11,7 @@ const DEFAULT_LIMIT = 20;
 
 /** Movements of the caller's money, newest first: charges and earnings of the treasuries, deposits, and x402 payments. */
 export async function listPayments(
-  ctx: HasDb,
+  ctx: Store,
   caller: KnownCaller,
   query: Parsed<Api['listPayments']>['query'],
 ): Promise<DataOf<Api['listPayments']>> {

@@ -2,22 +2,22 @@ import { symbolOf } from '@agent-network/chain/addresses';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import type { PaymentNetwork } from '@agent-network/contracts/payments/networks';
 import type { AssetReserves, Reserves } from '@agent-network/contracts/payments/reserves';
-import { type AssetKey, assetIdOf, type HasChain } from '../../chain/chain-info.ts';
-import type { HasGas } from '../../chain/gas-watch.ts';
-import { type ClosedNetwork, type HasNetworks, type Network, onEach } from '../../chain/networks.ts';
+import { type AssetKey, assetIdOf, type ChainInfo, type NodeIdentity } from '../../chain/chain-info.ts';
+import type { SigningKeys } from '../../chain/gas-watch.ts';
+import { type ClosedNetwork, type Network, type Networks, onEach } from '../../chain/networks.ts';
 import { within } from '../../lib/concurrency/within.ts';
-import type { HasDb } from '../../store/database.ts';
-import type { HasSettlementHalt } from '../chain-outbox/settlement-halt.ts';
+import type { Store } from '../../store/database.ts';
+import type { PaymentConditions } from '../chain-outbox/chain-context.ts';
 import type { LedgerAsset } from '../ledger/asset-account.ts';
 import { sumByKind } from '../ledger/ledger-total-store.ts';
 import { readSettlementState } from '../settlement/settlement-state.ts';
 import { owedKinds, type ReservesReader } from './read-reserves.ts';
 
-export type NetworksContext = HasChain &
-  HasNetworks &
+export type NetworksContext = NodeIdentity &
+  Networks &
   Partial<Pick<Network, 'isOpen'>> &
-  HasGas &
-  HasSettlementHalt & { readonly reserves: ReservesReader };
+  Pick<SigningKeys, 'gas'> &
+  PaymentConditions & { readonly reserves: ReservesReader };
 
 /** Timeout of each network, so that a slow one does not delay the others. */
 export const ASKED_FOR_MS = 2000;
@@ -66,7 +66,7 @@ async function stateOf(ctx: NetworksContext): Promise<PaymentNetwork['state']> {
 }
 
 /** The reserves of each asset in short; `own`: those of the default one, which were read; null: they could not be. */
-export async function readAssetReserves(ctx: NetworksContext & HasDb, own: Reserves | null): Promise<AssetReserves[]> {
+export async function readAssetReserves(ctx: NetworksContext & Store, own: Reserves | null): Promise<AssetReserves[]> {
   const closed = ctx.closedNetworks ?? [];
   return Promise.all([
     ...onEach(ctx).map(async (each) => {
@@ -89,10 +89,7 @@ export async function readAssetReserves(ctx: NetworksContext & HasDb, own: Reser
   ]);
 }
 
-function shortOf(
-  chain: HasChain['chain'],
-  { onChain, channels, liabilities, difference, status }: Reserves,
-): AssetReserves {
+function shortOf(chain: ChainInfo, { onChain, channels, liabilities, difference, status }: Reserves): AssetReserves {
   const escrow = formatUsdc(parseUsdc(channels.vouchers) + parseUsdc(channels.claimed));
   const { caip2: network, wallet } = chain;
   const { total: owed, outgoing } = liabilities;
@@ -101,7 +98,7 @@ function shortOf(
 
 /** Reserves of a network from the books alone. */
 async function unread(
-  { db }: HasDb,
+  { db }: Store,
   { caip2, asset, ledgerAsset, state }: Pick<ClosedNetwork, 'caip2' | 'asset' | 'state'> & { ledgerAsset: LedgerAsset },
   wallet: string,
 ): Promise<AssetReserves> {

@@ -2,8 +2,9 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import type { Reserves } from '@agent-network/contracts/payments/reserves';
 import { operatorAccounts } from '../../accounts/operators.ts';
 import type { ChainAccess } from '../../chain/chain-access.ts';
-import { type HasChain, isOwnWallet } from '../../chain/chain-info.ts';
-import type { HasIncomingTransfers, IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
+import { isOwnWallet, type NodeIdentity } from '../../chain/chain-info.ts';
+import type { IncomingTransfer } from '../../chain/incoming-transfer-client.ts';
+import type { TransferReads } from '../../chain/outgoing-transfer-client.ts';
 import { readLogRanges, searchLogRanges } from '../../chain/rpc/log-ranges.ts';
 import type { Block, WalletBalances } from '../../chain/wallet-balance-client.ts';
 import { emit } from '../../events/outbox/outbox.ts';
@@ -11,10 +12,10 @@ import { AppError } from '../../lib/app-error.ts';
 import { maxOf } from '../../lib/bigints.ts';
 import { cachedFlight } from '../../lib/concurrency/single-flight.ts';
 import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
+import type { Ledger } from '../ledger/ledger-services.ts';
 import type { LedgerAccountKind } from '../ledger/ledger-store.ts';
-import type { HasPlatformFee } from '../ledger/take-fees.ts';
-import type { HasClaimSettings } from '../schemes/batch-settlement/claims/claim-context.ts';
+import type { ChannelServices } from '../schemes/batch-settlement/channel-services.ts';
 import { type ChannelReserves, channelReserves, noChannels } from './channel-reserves.ts';
 import { type Judgement, judgeReserves, nextEpisode } from './reserves.ts';
 import {
@@ -28,11 +29,15 @@ import {
 } from './reserves-store.ts';
 
 /** The wallet by the chain: transfers to it, and its balance at a block. */
-export interface WalletReads extends HasIncomingTransfers {
+export interface WalletReads extends Pick<TransferReads, 'incomingTransfers'> {
   readonly walletBalances: WalletBalances;
 }
 
-type ReservesContext = Records & ChainAccess & WalletReads & HasPlatformFee & HasClaimSettings;
+type ReservesContext = Store &
+  ChainAccess &
+  WalletReads &
+  Pick<Ledger, 'platformFeeBps'> &
+  Pick<ChannelServices, 'channelClaimSettings'>;
 
 export interface ReservesReading {
   readonly reserves: Reserves;
@@ -213,7 +218,7 @@ async function sumUnread(
 }
 
 function toReserves(
-  ctx: HasChain & HasPlatformFee,
+  ctx: Pick<NodeIdentity, 'chain'> & Pick<Ledger, 'platformFeeBps'>,
   reading: { readonly now: Date } & Omit<Comparison, 'nowS'> & Compared,
 ): Reserves {
   const { books, block, judgement } = reading;

@@ -3,11 +3,11 @@ import type { Parsed } from '@agent-network/contracts/endpoint';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { Statement, StatementEntry } from '@agent-network/contracts/payments/statements';
 import type { KnownCaller } from '../../accounts/caller.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
-import { type HasNetworks, nameOfAsset } from '../../chain/networks.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import { type Networks, nameOfAsset } from '../../chain/networks.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { decodeCursor, encodeCursor } from '../../lib/page-position.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { requireTreasury } from '../ledger/treasury.ts';
 import { type EntryRow, findBalance, listEntryRows } from './statement-store.ts';
 
@@ -18,7 +18,7 @@ type Query = Parsed<Api['getStatement']>['query'];
  * opening balance, entries and closing balance agree despite later bookings. Throws NOT_FOUND for a treasury that is not the caller's.
  */
 export async function readStatement(
-  ctx: HasDb & HasChain & Partial<HasNetworks>,
+  ctx: Store & NodeIdentity & Partial<Networks>,
   caller: KnownCaller,
   treasuryId: string,
   query: Query,

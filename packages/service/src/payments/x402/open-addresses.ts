@@ -6,7 +6,7 @@ import {
 } from '@agent-network/chain/addresses';
 import { BATCH_EXECUTOR_ADDRESS, CREATE2_FACTORY } from '@agent-network/chain/batch-executor';
 import { getAddress, type Hex } from 'viem';
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 
 const TOKEN = 'is a USDC contract: money sent there is lost';
 const CALLS_FOR_ANYONE = 'is a contract that makes any call for anyone: anyone could take the money';
@@ -95,7 +95,7 @@ export function openAddressReason(address: string): string | null {
 }
 
 /** The node's own addresses: its wallet, and the keys that only send transactions. */
-export interface KnowsOwn extends HasChain {
+export interface KnowsOwn extends Pick<NodeIdentity, 'chain'> {
   readonly senders: readonly { readonly address: string }[];
   readonly registrar: { readonly address: string } | null;
 }

@@ -1,13 +1,14 @@
-import type { ChainInfo, HasChain } from '../../chain/chain-info.ts';
+import type { ChainInfo, NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { onDefault, onEachOpen } from '../../chain/networks.ts';
 import { AppError } from '../../lib/app-error.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasSecrets } from '../../lib/secrets.ts';
+import type { Store } from '../../store/database.ts';
 import type { PaymentConditions } from '../chain-outbox/chain-context.ts';
 import { type RefusalReason, refusalText } from '../chain-outbox/refusal-reason.ts';
 import { type ChannelRefusal, channelRefusalText } from '../schemes/batch-settlement/channel-refusal.ts';
+import type { PaymentChecks } from '../schemes/exact/payment-checks.ts';
 import { makeOffer, OFFER_LIFETIME_S, type Offer } from './terms.ts';
-import type { Correction, HasX402Schemes, Terms } from './x402-scheme.ts';
+import type { Correction, Terms } from './x402-scheme.ts';
 
 type Reason = RefusalReason | ChannelRefusal;
 
@@ -58,7 +59,11 @@ export interface PaymentTerms extends Omit<Terms, 'memo' | 'expiresAtS'> {
 }
 
 /** Needs of building a 402. */
-export type TermsContext = HasChain & HasSecrets & HasClock & PaymentConditions & HasX402Schemes;
+export type TermsContext = Pick<NodeIdentity, 'chain'> &
+  Pick<NodeKeys, 'secrets'> &
+  Store &
+  PaymentConditions &
+  PaymentChecks;
 
 /**
  * Builds the 402 error; `detail` is the end of its text. Use it only when certain that no payment presented with the request has moved, or

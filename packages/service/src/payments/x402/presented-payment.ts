@@ -1,6 +1,6 @@
 import type { RequirementsV2, X402SchemeId } from '@agent-network/contracts/payments/x402';
-import { assetIdOf, type HasChain } from '../../chain/chain-info.ts';
-import { type HasNetworks, onNamed, refuseClosed } from '../../chain/networks.ts';
+import { assetIdOf, type NodeIdentity } from '../../chain/chain-info.ts';
+import { type Networks, onNamed, refuseClosed } from '../../chain/networks.ts';
 import { type AppError, invalid } from '../../lib/app-error.ts';
 
 /** A payment as a client presents it, in the fields that all schemes have. Addresses, hashes and signatures in lower case. */
@@ -20,7 +20,7 @@ export interface PresentedPayment {
  * The context on the network and token of a payment; unchanged without a payment, or if the node is not on that network. A token that the
  * node does not accept there is refused as if it were USDC. Throws UNAVAILABLE if the asset is closed.
  */
-export function onPresented<C extends HasChain & Partial<HasNetworks>>(ctx: C, shown: PresentedPayment | null): C {
+export function onPresented<C extends NodeIdentity & Partial<Networks>>(ctx: C, shown: PresentedPayment | null): C {
   if (!shown) return ctx;
   const { network, accepted } = shown;
   const names = [...(accepted ? [assetIdOf({ caip2: network, token: accepted.asset.toLowerCase() })] : []), network];

@@ -1,16 +1,16 @@
 import { CHANNEL_SCHEME } from '@agent-network/contracts/payments/x402';
 import { type Hex, isErc6492Signature, parseErc6492Signature } from 'viem';
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { authorizationDigest, signerOf, strictForm } from '../../chain/keys/authorization.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { isTransfer } from '../schemes/exact/exact-on-wire.ts';
+import type { PaymentChecks } from '../schemes/exact/payment-checks.ts';
 import { type PaymentHeaders, readPaymentHeader } from './payment-header.ts';
 import { onPresented, type PresentedPayment } from './presented-payment.ts';
-import type { HasX402Schemes } from './x402-scheme.ts';
 
 /** Reads the payment of a client, its signature as the token takes it; null: none. Throws VALIDATION_ERROR (400) when it is malformed, which is counted. */
 export function readPresentedPayment(
-  ctx: HasMetrics & HasChain & HasX402Schemes,
+  ctx: Telemetry & NodeIdentity & PaymentChecks,
   headers: PaymentHeaders,
 ): PresentedPayment | null {
   const { metrics, x402Schemes } = ctx;

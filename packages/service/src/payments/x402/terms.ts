@@ -2,16 +2,11 @@ import { payableChain } from '@agent-network/chain/addresses';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { PaymentRequiredV1, PaymentRequiredV2, RequirementsV2 } from '@agent-network/contracts/payments/x402';
 import { type ChainInfo, tokenKey } from '../../chain/chain-info.ts';
-import type { HasSecrets, Secrets } from '../../lib/secrets.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
+import type { Secrets } from '../../lib/secrets.ts';
 import { makeNonce } from '../schemes/exact/bound-nonce.ts';
-import {
-  type Correction,
-  commonTerms,
-  type HasX402Schemes,
-  type OfferedTerms,
-  type Terms,
-  tokenExtra,
-} from './x402-scheme.ts';
+import type { PaymentChecks } from '../schemes/exact/payment-checks.ts';
+import { type Correction, commonTerms, type OfferedTerms, type Terms, tokenExtra } from './x402-scheme.ts';
 
 /** Validity of a 402 answer's price and terms. */
 export const OFFER_LIFETIME_S = 900;
@@ -51,7 +46,7 @@ const paymentIdentifier = {
 
 /** Makes the offer, for payers on these networks. Nothing is stored: each entry carries a MAC by which `readOffer` recognises it. */
 export function makeOffer(
-  { secrets, x402Schemes }: HasSecrets & HasX402Schemes,
+  { secrets, x402Schemes }: Pick<NodeKeys, 'secrets'> & Pick<PaymentChecks, 'x402Schemes'>,
   chains: readonly [ChainInfo, ...ChainInfo[]],
   terms: Terms,
   error: string,

@@ -69,11 +69,6 @@ export interface X402Scheme<P extends PresentedPayment = PresentedPayment> {
   turnKey(shown: P): string;
 }
 
-/** The schemes of x402 that this node takes, in the order of a 402. */
-export interface HasX402Schemes {
-  readonly x402Schemes: readonly X402Scheme[];
-}
-
 export const commonTerms = (chain: ChainInfo, amountMicro: bigint): CommonTerms => ({
   network: chain.caip2,
   amount: amountMicro.toString(),
@@ -86,5 +81,8 @@ export const commonTerms = (chain: ChainInfo, amountMicro: bigint): CommonTerms 
 export const tokenExtra = (chain: ChainInfo) => ({ name: chain.tokenName, version: chain.tokenVersion });
 
 /** Entries for a catalog of resources at this price. */
-export const listedTerms = ({ x402Schemes }: HasX402Schemes, chain: ChainInfo, amountMicro: bigint): RequirementsV2[] =>
-  x402Schemes.flatMap((scheme) => scheme.listed(chain, amountMicro));
+export const listedTerms = (
+  { x402Schemes }: { readonly x402Schemes: readonly X402Scheme[] },
+  chain: ChainInfo,
+  amountMicro: bigint,
+): RequirementsV2[] => x402Schemes.flatMap((scheme) => scheme.listed(chain, amountMicro));

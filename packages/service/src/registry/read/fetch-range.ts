@@ -2,8 +2,8 @@ import type { ChainPoint } from '../../chain/blocks/chain-point.ts';
 import { readAgainFrom } from '../../chain/blocks/read-again.ts';
 import { minOf } from '../../lib/bigints.ts';
 import type { FoundLog } from './decode-registry-log.ts';
-import type { HasRegistry } from './registry-info.ts';
-import type { ChainBlock, FoundLogs, HasRegistryClient } from './registry-log-client.ts';
+import type { ChainBlock, FoundLogs, RegistryClient } from './registry-log-client.ts';
+import type { RegistryIndex } from './registry-tokens.ts';
 
 /** The logs of the blocks after a point, and the points to record for them. */
 export interface FetchedRange extends FoundLogs {
@@ -27,7 +27,7 @@ interface RangeWanted {
 const NEAR_BLOCKS = 255n;
 const ASKED_AT_ONCE = 50n;
 
-type Asked = HasRegistry & HasRegistryClient;
+type Asked = Pick<RegistryIndex, 'registry'> & { readonly registryClient: RegistryClient };
 interface FarRange {
   readonly after: ChainPoint | null;
   readonly to: bigint;
@@ -83,7 +83,11 @@ async function farPoint(ctx: Asked, { after, to, near }: FarRange): Promise<Chai
 }
 
 /** The first block above a dropped one. The blocks in between were empty, so the range gains no logs. */
-async function nextKnown(ctx: HasRegistryClient, to: bigint, near: bigint): Promise<ChainBlock | null> {
+async function nextKnown(
+  ctx: { readonly registryClient: RegistryClient },
+  to: bigint,
+  near: bigint,
+): Promise<ChainBlock | null> {
   for (let from = to + 1n; from <= near; from += ASKED_AT_ONCE) {
     const last = minOf(from + ASKED_AT_ONCE - 1n, near);
     const known = (await ctx.registryClient.blocksAt(heightsOf(from, last))).find((block) => block !== null);
@@ -93,7 +97,7 @@ async function nextKnown(ctx: HasRegistryClient, to: bigint, near: bigint): Prom
 }
 
 async function nearPoints(
-  { registryClient }: HasRegistryClient,
+  { registryClient }: { readonly registryClient: RegistryClient },
   after: ChainPoint | null,
   fromBlock: bigint,
   to: bigint,

@@ -1,13 +1,12 @@
 import type { ChainIndex } from '@agent-network/contracts/network/network';
 import { measureGates, readGates } from '../../chain/blocks/gates.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
 import { isStalled, lagOf, type ReadingState } from './reading-state.ts';
-import type { HasRegistry } from './registry-info.ts';
 import { findReading, type Reading } from './registry-reading-store.ts';
+import type { RegistryIndex } from './registry-tokens.ts';
 
-type IndexContext = HasDb & HasClock & HasRegistry;
+type IndexContext = Store & Pick<RegistryIndex, 'registry'>;
 
 /** Current sync state of the shared registry's index. */
 export async function readChainIndex(ctx: IndexContext): Promise<ChainIndex> {
@@ -34,7 +33,7 @@ const stateNow = ({ state, goodAt }: Reading, now: Date): ReadingState =>
   isStalled(now.getTime() - goodAt.getTime()) ? 'stalled' : state;
 
 /** Exports the sync state as metrics of this process. */
-export async function watchChainIndex(ctx: IndexContext & HasMetrics): Promise<void> {
+export async function watchChainIndex(ctx: IndexContext & Telemetry): Promise<void> {
   const { block, lagBlocks, gates } = await readChainIndex(ctx);
   measureGates(ctx, gates);
   ctx.metrics.registryBlock.set(block);

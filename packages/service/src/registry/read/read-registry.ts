@@ -1,15 +1,15 @@
 import { type ChainPoint, newestCanonical, requireSame } from '../../chain/blocks/chain-point.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { minOf } from '../../lib/bigints.ts';
 import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { fetchRange } from './fetch-range.ts';
 import { type RunObservation, recordReading } from './record-reading.ts';
 import { LogsRefused, type RegistryAccess } from './registry-log-client.ts';
 import { listPoints, newestPoint } from './registry-point-store.ts';
 import { takeBackTo, writeRange } from './write-range.ts';
 
-type ReadContext = Records & Telemetry & RegistryAccess & HasChain & { readonly nodeLabel: string };
+type ReadContext = Store & Telemetry & RegistryAccess & Pick<NodeIdentity, 'chain'> & { readonly nodeLabel: string };
 
 /** Syncs the shared registry into the database. */
 export interface RegistryReader {

@@ -1,17 +1,20 @@
 import { type GateNews, listGates, recordGates } from '../../chain/blocks/gate-store.ts';
 import { gatesOf, safeBlockOf } from '../../chain/blocks/gates.ts';
-import type { HasChain } from '../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { networkListeners } from '../../events/webhooks/network-listeners.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { Records } from '../../store/database.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import { lagOf, readingState } from './reading-state.ts';
-import type { HasRegistry } from './registry-info.ts';
 import { newestPoint } from './registry-point-store.ts';
 import { lockReading, type Reading, writeReading } from './registry-reading-store.ts';
+import type { RegistryIndex } from './registry-tokens.ts';
 
-export type ReadingContext = Records & HasLog & HasRegistry & HasChain & { readonly nodeLabel: string };
+export type ReadingContext = Store &
+  Telemetry &
+  Pick<RegistryIndex, 'registry'> &
+  Pick<NodeIdentity, 'chain'> & { readonly nodeLabel: string };
 
 /** Observations of one run of the reader. */
 export interface RunObservation {

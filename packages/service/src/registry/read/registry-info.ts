@@ -10,7 +10,3 @@ export interface RegistryInfo {
   /** Interval between two reads of the registry. */
   readonly pollMs: number;
 }
-
-export interface HasRegistry {
-  readonly registry: RegistryInfo;
-}

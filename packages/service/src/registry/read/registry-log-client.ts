@@ -3,7 +3,7 @@ import type { ChainPoint } from '../../chain/blocks/chain-point.ts';
 import { createLogClients, findLogs, logsOfBlock } from '../../chain/rpc/log-query.ts';
 import { isRefusedSize } from '../../chain/rpc/rpc-errors.ts';
 import { decodeRegistryLog, type FoundLog, registryTopics, UPGRADED } from './decode-registry-log.ts';
-import type { HasRegistry } from './registry-info.ts';
+import type { RegistryIndex } from './registry-tokens.ts';
 
 /** A block header with its parent's hash. */
 export type ChainBlock = ChainPoint & { readonly parentHash: string };
@@ -41,20 +41,18 @@ export interface RegistryClient {
   logsIn(fromBlock: bigint, toBlock: bigint): Promise<FoundLogs>;
 }
 
-export interface HasRegistryClient {
+/** The shared registry on the chain: its facts, and the client that reads its logs. */
+export interface RegistryAccess extends Pick<RegistryIndex, 'registry'> {
   readonly registryClient: RegistryClient;
 }
-
-/** The shared registry on the chain: its facts, and the client that reads its logs. */
-export interface RegistryAccess extends HasRegistry, HasRegistryClient {}
 
 /** Creates a JSON-RPC client. Requests of the same moment are batched, so that one RPC node usually answers all of them. */
 export function createRegistryClient({
   rpcUrl,
   registry: { address, isLocal },
-}: {
+}: Pick<RegistryIndex, 'registry'> & {
   rpcUrl: string;
-} & HasRegistry): RegistryClient {
+}): RegistryClient {
   const { many: client, one: clientOfOne } = createLogClients(rpcUrl, 0);
   const filter = { address, topics: [registryTopics] };
 

@@ -1,7 +1,7 @@
 import { identityRegistryAbi } from '@agent-network/chain/identity-registry-abi';
 import { BaseError, ContractFunctionRevertedError, createPublicClient, type Hex } from 'viem';
 import { rpcTransport } from '../../chain/rpc/rpc-transport.ts';
-import type { HasRegistry } from './registry-info.ts';
+import type { RegistryInfo } from './registry-info.ts';
 
 /** Chain reads about single tokens, as of the newest block. Throws viem's errors when the chain does not answer. */
 export interface TokenClient {
@@ -10,15 +10,17 @@ export interface TokenClient {
   uriOf(tokenId: string): Promise<string | null>;
 }
 
-export interface HasTokenClient {
-  readonly tokenClient: TokenClient;
-}
-
 const TIMEOUT_MS = 10_000;
 /** Numbers of tokens have 256 bits. */
 const TOKEN_NUMBER_END = 2n ** 256n;
 
-export function createTokenClient({ rpcUrl, registry }: { rpcUrl: string } & HasRegistry): TokenClient {
+export function createTokenClient({
+  rpcUrl,
+  registry,
+}: {
+  readonly registry: RegistryInfo;
+  rpcUrl: string;
+}): TokenClient {
   const client = createPublicClient({ transport: rpcTransport(rpcUrl, { timeout: TIMEOUT_MS, retryCount: 1 }) });
   const read = async (functionName: 'ownerOf' | 'tokenURI', tokenId: string): Promise<string | null> => {
     const contract = { address: registry.address as Hex, abi: identityRegistryAbi };

@@ -1,11 +1,11 @@
 import { whyStalled } from '../../chain/blocks/gates.ts';
-import type { HasClock } from '../../lib/clock.ts';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import { isStalled } from './reading-state.ts';
-import type { HasRegistry } from './registry-info.ts';
+import type { RegistryInfo } from './registry-info.ts';
 import { type FirstNaming, findFirstNaming } from './registry-log-store.ts';
 import type { RegistryToken } from './registry-logs.ts';
 import { findReading, type Reading } from './registry-reading-store.ts';
+import type { TokenClient } from './registry-token-client.ts';
 import { findTokens, listChanges, type TokenChange } from './registry-token-store.ts';
 
 export type { FirstNaming, TokenChange };
@@ -30,14 +30,14 @@ export interface RegistryTokens {
   firstNaming(agentId: string): Promise<FirstNaming | null>;
 }
 
-export interface HasRegistryTokens {
+/** The shared registry as this node has indexed it. */
+export interface RegistryIndex {
+  readonly registry: RegistryInfo;
   readonly registryTokens: RegistryTokens;
+  readonly tokenClient: TokenClient;
 }
 
-/** The shared registry as this node has indexed it. */
-export interface RegistryIndex extends HasRegistry, HasRegistryTokens {}
-
-export function createRegistryTokens(ctx: HasDb & HasClock & HasRegistry): RegistryTokens {
+export function createRegistryTokens(ctx: Store & Pick<RegistryIndex, 'registry'>): RegistryTokens {
   const { chainId } = ctx.registry;
   return {
     async at(tokenId) {
@@ -56,7 +56,7 @@ export function createRegistryTokens(ctx: HasDb & HasClock & HasRegistry): Regis
 }
 
 async function waitsFor(
-  ctx: HasDb & HasClock & HasRegistry,
+  ctx: Store & Pick<RegistryIndex, 'registry'>,
   token: RegistryToken,
   reading: Reading | null,
 ): Promise<string> {

@@ -1,16 +1,16 @@
 import type { ChainPoint } from '../../chain/blocks/chain-point.ts';
 import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
-import type { Records } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Tx } from '../../store/sql.ts';
 import type { FetchedRange } from './fetch-range.ts';
-import type { HasRegistry } from './registry-info.ts';
 import { insertLogs, listLogsOf, removeLogsAbove } from './registry-log-store.ts';
 import { tokensAfter } from './registry-logs.ts';
 import { addPoints, newestPoint, removePointsAbove } from './registry-point-store.ts';
 import { lockReading } from './registry-reading-store.ts';
 import { findTokens, writeTokens } from './registry-token-store.ts';
+import type { RegistryIndex } from './registry-tokens.ts';
 
-export type WriteContext = Records & Telemetry & HasRegistry;
+export type WriteContext = Store & Telemetry & Pick<RegistryIndex, 'registry'>;
 
 /** Number of tokens rebuilt per statement. */
 const TOKENS_AT_ONCE = 2000;

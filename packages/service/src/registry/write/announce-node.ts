@@ -1,24 +1,24 @@
-import type { HasBaseUrl } from '../../chain/chain-info.ts';
-import type { HasRegistrar } from '../../chain/keys/node-keys.ts';
+import type { NodeIdentity } from '../../chain/chain-info.ts';
+import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { DAY_MS } from '../../lib/duration.ts';
-import type { HasDb, Records } from '../../store/database.ts';
-import type { HasRegistry } from '../read/registry-info.ts';
+import type { Store } from '../../store/database.ts';
 import type { RegistryIndex } from '../read/registry-tokens.ts';
 import { hasFailedAfter, latestWrite, queueWrite } from './queue-write.ts';
 import { registerCall, uriCall } from './registry-calls.ts';
 import { NODE_SUBJECT } from './registry-write.ts';
 
-type AnnounceContext = Records & HasBaseUrl & HasRegistry & HasRegistrar;
+type AnnounceContext = Store & NodeIdentity & RegistryIndex & Pick<NodeKeys, 'registrar'>;
 
 /** URL of a node's own registration file. */
-export const nodeFileUrl = ({ baseUrl }: HasBaseUrl): string => `${baseUrl}/.well-known/agent-network.json`;
+export const nodeFileUrl = ({ baseUrl }: Pick<NodeIdentity, 'baseUrl'>): string =>
+  `${baseUrl}/.well-known/agent-network.json`;
 
 /** Token of this node's own entry in the shared registry; null when it has none. */
-export async function nodeTokenOf(ctx: HasDb & HasRegistry): Promise<string | null> {
+export async function nodeTokenOf(ctx: Store & RegistryIndex): Promise<string | null> {
   return (await latestWrite(ctx, ['register'], NODE_SUBJECT))?.tokenId ?? null;
 }
 
-export interface HomeKeyContext extends HasDb, RegistryIndex, HasRegistrar, HasBaseUrl {}
+export interface HomeKeyContext extends Store, RegistryIndex, Pick<NodeKeys, 'registrar'>, NodeIdentity {}
 
 /**
  * The key that speaks for this node in the registry: the one that made its token point to it, which stays the same when the node gets

@@ -2,27 +2,27 @@ import { type KnownChainId, reputationRegistryByChain } from '@agent-network/cha
 import { reputationRegistryAbi } from '@agent-network/chain/reputation-registry-abi';
 import type { FeedbackFile } from '@agent-network/contracts/agents/feedback';
 import { encodeFunctionData, keccak256, toBytes } from 'viem';
-import type { HasDb } from '../../store/database.ts';
+import type { Store } from '../../store/database.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
-import type { HasRegistry } from '../read/registry-info.ts';
+import type { RegistryIndex } from '../read/registry-tokens.ts';
 import { insertFeedbackWrite } from './feedback-write-store.ts';
 import type { NewWrite, RegistryWrite, WriteKind } from './registry-write.ts';
 import { dropDueWrite, findWrite, insertWrite, isFailedAfter } from './registry-write-store.ts';
 
 /** Queues a registry write in the caller's transaction; one that is already queued or done is left unchanged. */
-export const queueWrite = ({ registry }: HasRegistry, tx: Tx, write: NewWrite, now: Date): Promise<void> =>
+export const queueWrite = ({ registry }: RegistryIndex, tx: Tx, write: NewWrite, now: Date): Promise<void> =>
   insertWrite(tx, registry.chainId, write, now);
 
 /** Withdraws a write that has not been sent; one that has been sent runs to its end. */
 export const dropWrite = (
-  { registry }: HasRegistry,
+  { registry }: RegistryIndex,
   tx: Tx,
   write: Pick<NewWrite, 'kind' | 'subjectId'> & { failure: string; now: Date },
 ): Promise<void> => dropDueWrite(tx, registry.chainId, write);
 
 /** The newest write of these kinds for a subject, preferring one that has not failed; null when there is none. */
 export const latestWrite = (
-  ctx: HasDb & HasRegistry,
+  ctx: Store & RegistryIndex,
   kinds: readonly WriteKind[],
   subjectId: string,
   sql: Sql = ctx.db,
@@ -30,7 +30,7 @@ export const latestWrite = (
 
 /** True if the registry has reverted a write of this kind and URI for the subject since a time, in every attempt. */
 export const hasFailedAfter = (
-  ctx: HasDb & HasRegistry,
+  ctx: Store & RegistryIndex,
   write: Pick<NewWrite, 'kind' | 'subjectId' | 'uri'>,
   after: Date,
 ): Promise<boolean> => isFailedAfter(ctx.db, ctx.registry.chainId, write, after);

@@ -1,6 +1,6 @@
 import { identityRegistryAbi } from '@agent-network/chain/identity-registry-abi';
 import { encodeFunctionData, type Hex, stringToHex } from 'viem';
-import type { HasRegistry } from '../read/registry-info.ts';
+import type { RegistryIndex } from '../read/registry-tokens.ts';
 import type { NewWrite } from './registry-write.ts';
 
 type Call = Pick<NewWrite, 'target' | 'data' | 'gas' | 'tokenId' | 'uri'>;
@@ -15,7 +15,7 @@ const GAS_OF_CHANGE = 120_000n;
 const GAS_OF_TRANSFER = 150_000n;
 
 /** Mints a token that points to a URI; the sender owns it. */
-export const registerCall = ({ registry }: HasRegistry, uri: string): Call => ({
+export const registerCall = ({ registry }: RegistryIndex, uri: string): Call => ({
   target: registry.address,
   data: encodeFunctionData({ abi: identityRegistryAbi, functionName: 'register', args: [uri] }),
   gas: GAS_OF_TOKEN + gasOfText(uri),
@@ -24,7 +24,7 @@ export const registerCall = ({ registry }: HasRegistry, uri: string): Call => ({
 });
 
 /** Changes the URI of a token. */
-export const uriCall = ({ registry }: HasRegistry, tokenId: string, uri: string): Call => ({
+export const uriCall = ({ registry }: RegistryIndex, tokenId: string, uri: string): Call => ({
   target: registry.address,
   data: encodeFunctionData({ abi: identityRegistryAbi, functionName: 'setAgentURI', args: [BigInt(tokenId), uri] }),
   gas: GAS_OF_CHANGE + gasOfText(uri),
@@ -34,7 +34,7 @@ export const uriCall = ({ registry }: HasRegistry, tokenId: string, uri: string)
 
 /** Transfers a token. Not `safeTransferFrom`: the recipient has proven the wallet, and its code must not run. */
 export const transferCall = (
-  { registry }: HasRegistry,
+  { registry }: RegistryIndex,
   { tokenId, from, to }: { tokenId: string; from: string; to: string },
 ): Call => ({
   target: registry.address,
@@ -49,7 +49,7 @@ export const transferCall = (
 });
 
 /** Marks an entry as retired, because tokens are never burnt. `active` is the registration file's field for this, here as text. */
-export const retireCall = ({ registry }: HasRegistry, tokenId: string): Call => ({
+export const retireCall = ({ registry }: RegistryIndex, tokenId: string): Call => ({
   target: registry.address,
   data: encodeFunctionData({
     abi: identityRegistryAbi,

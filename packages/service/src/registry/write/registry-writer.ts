@@ -17,11 +17,6 @@ export interface RegistryWriter {
   stop(): Promise<void>;
 }
 
-export interface HasRegistryWriter {
-  /** Requests a run now instead of at the next interval. */
-  readonly registryWrites: { requestRun(): void };
-}
-
 /** Time that a transaction is monitored here; after that the reconciler monitors it, and the next run sees its outcome. */
 const MINED_WITHIN_MS = 20_000;
 const idle: RegistryWriter = { write: async () => undefined, stop: async () => undefined };

@@ -1,5 +1,5 @@
 import type { ChainContext } from '../../payments/chain-outbox/chain-context.ts';
-import type { HasRegistry } from '../read/registry-info.ts';
+import type { RegistryIndex } from '../read/registry-tokens.ts';
 
 /** Dependencies of the registry writer. */
-export type WriterContext = ChainContext & HasRegistry;
+export type WriterContext = ChainContext & RegistryIndex;

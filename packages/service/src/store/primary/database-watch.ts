@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HasMetrics, Metrics } from '../../lib/metrics.ts';
-import type { HasLog, Log } from '../../lib/telemetry/log.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import type { Log } from '../../lib/telemetry/log.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { type KeptOn, keptOn, meaningOf } from './durability.ts';
 import { readHoles } from './hole-store.ts';
 import type { GateState, PrimaryGate } from './primary-gate.ts';
@@ -28,7 +29,7 @@ export interface DatabaseWatch {
   stop(): Promise<void>;
 }
 
-export interface WatchOptions extends HasLog, HasMetrics {
+export interface WatchOptions extends Telemetry {
   readonly gate: PrimaryGate;
   /** Lends a connection of the pool to a server that the gate has checked. */
   readonly lend: <T>(work: (client: Queryable) => Promise<T>) => Promise<T>;

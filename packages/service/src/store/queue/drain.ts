@@ -23,10 +23,6 @@ export interface Drain {
   outdate(migration: string): void;
 }
 
-export interface HasDrain {
-  readonly drain: Drain;
-}
-
 export interface DrainOptions {
   readonly log: Log;
   /** Time for balancers between the operator's word and the first refusal. */

@@ -1,6 +1,6 @@
 import { within } from '../../lib/concurrency/within.ts';
 import type { Log } from '../../lib/telemetry/log.ts';
-import type { HasDb } from '../database.ts';
+import type { Store } from '../database.ts';
 import type { Sql } from '../sql.ts';
 
 /** Says whether a recurring job may have something to do. "Yes" in vain costs a run; "no" in vain is a fault. */
@@ -37,7 +37,7 @@ export interface DueWork {
 const PATIENCE_MS = 500;
 
 export function createDueWork(
-  ctx: HasDb & { log: Log },
+  ctx: Pick<Store, 'db'> & { log: Log },
   given: () => WorkParameters,
   all: readonly AskedJob[],
 ): DueWork {

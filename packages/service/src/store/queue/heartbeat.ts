@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createDelayMeter } from '../../lib/process/event-loop-delay.ts';
 import type { Log } from '../../lib/telemetry/log.ts';
-import type { Database, HasDb } from '../database.ts';
+import type { Database, Store } from '../database.ts';
 import type { Tx } from '../sql.ts';
 import type { Drain } from './drain.ts';
 import {
@@ -36,9 +36,11 @@ export interface HeartbeatOptions extends HeartbeatHooks {
   readonly drain?: Pick<Drain, 'isAsked' | 'isRefusing' | 'openWork' | 'hear' | 'outdate'>;
 }
 
-/** The current id of this process, which owns its leases. */
-export interface HasProcessId {
+/** This process of the node: its id, and whether it drains. */
+export interface NodeProcess {
+  /** The current id of this process, which owns its leases. */
   processId(): string;
+  readonly drain: Drain;
 }
 
 /** Registration of this process among the running ones. */
@@ -53,7 +55,7 @@ export interface Heartbeat {
  * is taken over within 15 s.
  */
 export async function startHeartbeat(
-  ctx: HasDb & { log: Log },
+  ctx: Pick<Store, 'db'> & { log: Log },
   { self, drain, ...hooks }: HeartbeatOptions,
 ): Promise<Heartbeat> {
   const { db, log } = ctx;
@@ -146,7 +148,7 @@ function startBeating(
   };
 }
 
-async function buryTheDead({ db, log }: HasDb & { log: Log }, hooks: HeartbeatHooks): Promise<void> {
+async function buryTheDead({ db, log }: Pick<Store, 'db'> & { log: Log }, hooks: HeartbeatHooks): Promise<void> {
   for (;;) {
     const dead = await db.transaction(async (tx) => {
       const taken = await takeDeadProcess(tx);

@@ -4,7 +4,7 @@ import { invariant } from '../../lib/invariant.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import type { Log } from '../../lib/telemetry/log.ts';
 import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
-import type { HasDb } from '../database.ts';
+import type { Store } from '../database.ts';
 import { createDueWork, type WorkCondition, type WorkParameters } from './due-work.ts';
 import { type Claimed, claimRecurring, type GivenBack, giveBackRecurring } from './recurring-store.ts';
 
@@ -66,7 +66,7 @@ const isAlmostDue = ({ isRunning, nextMs, intervalMs }: Job, nowMs: number) =>
 const holdOf = ({ intervalMs }: Job) => Math.max(intervalMs, MIN_HOLD_MS);
 
 /** `given`: parameters of the conditions. Add all jobs at once, before the first round. */
-export function createSchedule(ctx: HasDb & Telemetry, given: () => WorkParameters): Schedule {
+export function createSchedule(ctx: Pick<Store, 'db'> & Telemetry, given: () => WorkParameters): Schedule {
   const jobs: Job[] = [];
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
@@ -156,7 +156,11 @@ const sleep = (ms: number, signals: AbortSignal[]): Promise<void> =>
   delay(ms, undefined, { signal: AbortSignal.any(signals) }).catch(() => undefined);
 
 /** Claims the shared ones, and says when those are due that it did not get. */
-async function claimDue({ db, log }: HasDb & { log: Log }, jobs: readonly Job[], baseMs: number): Promise<Due[]> {
+async function claimDue(
+  { db, log }: Pick<Store, 'db'> & { log: Log },
+  jobs: readonly Job[],
+  baseMs: number,
+): Promise<Due[]> {
   const shared = jobs.filter(({ isShared }) => isShared);
   const own = jobs.filter(({ isShared }) => !isShared).map((job) => ({ job, claimed: null }));
   if (shared.length === 0) return own;
@@ -183,7 +187,7 @@ async function claimDue({ db, log }: HasDb & { log: Log }, jobs: readonly Job[],
 }
 
 /** Releases runs that finished at about the same time by one statement, well before they are due again. */
-function createReturns({ db, log }: HasDb & { log: Log }) {
+function createReturns({ db, log }: Pick<Store, 'db'> & { log: Log }) {
   let waiting: GivenBack[] = [];
   let timer: NodeJS.Timeout | null = null;
   let flushed: Promise<void> = Promise.resolve();

@@ -2,7 +2,7 @@ import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { isRolledBack } from '../database-away.ts';
 import type { Changes, Topic } from './changes.ts';
-import type { HasReplica } from './replica.ts';
+import type { Replica } from './replica.ts';
 
 /** Cache of rows, read on first use and evicted when the change log has one of their tags. */
 export interface LazyCopies<Row> {
@@ -44,7 +44,7 @@ interface Reading {
  * cached, so guessed ids take no memory and evict nothing.
  */
 export function createLazyCopies<Row extends object>(
-  { replica }: HasReplica,
+  { replica }: { readonly replica: Replica },
   { max, maxAgeMs, topics, read, tagsOf }: LazyCopiesOptions<Row>,
 ): LazyCopies<Row> {
   const readings = new Set<Reading>();

@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../lib/app-error.ts';
-import type { HasMetrics } from '../../lib/metrics.ts';
-import type { HasLog } from '../../lib/telemetry/log.ts';
-import type { Database, HasDb } from '../database.ts';
+import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
+import type { Database, Store } from '../database.ts';
 import type { Sql } from '../sql.ts';
 import { forgetRestored, readNews, readSeen, type SnapshotView } from './change-store.ts';
 import type { Changes, Topic } from './changes.ts';
@@ -47,10 +46,6 @@ export interface Replica {
   position(): string;
 }
 
-export interface HasReplica {
-  readonly replica: Replica;
-}
-
 export const MAX_AGE_MS = 20;
 /** Refreshes without a reader keep the next one small. */
 const IDLE_MS = 5000;
@@ -58,7 +53,7 @@ const PATIENCE_MS = 2000;
 
 /** `maxAgeMs`: 0 has every read wait for a refresh of its own moment. `patienceMs`: how long a reader waits for a refresh. */
 export function createReplica(
-  ctx: HasDb & HasLog & HasMetrics,
+  ctx: Pick<Store, 'db'> & Telemetry,
   { maxAgeMs = MAX_AGE_MS, patienceMs = PATIENCE_MS } = {},
 ): Replica {
   const parts: ReplicaPart[] = [];
@@ -109,7 +104,7 @@ export function createReplica(
 }
 
 /** Keeps the parts at one snapshot of the database. */
-function createCopies(ctx: HasDb & HasLog & HasMetrics, parts: readonly ReplicaPart[]) {
+function createCopies(ctx: Pick<Store, 'db'> & Telemetry, parts: readonly ReplicaPart[]) {
   let seen: SnapshotView | null = null;
   /** Start of the refresh that made the copies, by this process's own clock: only durations are compared. */
   let beganMs = Number.NEGATIVE_INFINITY;

@@ -7,7 +7,7 @@ import { addressesIn, fileInAddress } from '../../../src/agents/health/prove-age
 import { schemaDigest } from '../../../src/agents/health/schema-digest.ts';
 import type { Upstream } from '../../../src/agents/health/upstream.ts';
 import { jobIdIn, readJob, toInput } from '../../../src/calls/protocols/mip-call-client.ts';
-import type { HasGuardedFetch } from '../../../src/lib/net/guarded-fetch.ts';
+import type { GuardedFetch, Outbound } from '../../../src/lib/net/guarded-fetch.ts';
 import { judgeAgentFile } from '../../../src/network/agent-file.ts';
 import { faultOfToken } from '../../../src/network/registered-file.ts';
 import { sample, samplesOf, sampleText } from '../../support/samples.ts';
@@ -17,14 +17,14 @@ import { sample, samplesOf, sampleText } from '../../support/samples.ts';
 const ID = 'agt_00000000000000000000000000';
 
 /** Sites by address; everything else is 404. */
-const siteOf = (files: Readonly<Record<string, unknown>>): HasGuardedFetch => ({
+const siteOf = (files: Readonly<Record<string, unknown>>): Outbound => ({
   guardedFetch: {
     async request({ url }: { url: string }) {
       const file = files[url];
       const text = typeof file === 'string' ? file : JSON.stringify(file ?? {});
       return { status: file === undefined ? 404 : 200, headers: {}, body: Buffer.from(text) };
     },
-  } as unknown as HasGuardedFetch['guardedFetch'],
+  } as unknown as GuardedFetch,
 });
 
 const upstreamOf = (
@@ -36,7 +36,7 @@ const upstreamOf = (
 });
 
 const CARD = '/.well-known/agent-card.json';
-const faultOf = async (ctx: HasGuardedFetch, upstream: Upstream) => (await checkUpstream(ctx, upstream)).fault?.message;
+const faultOf = async (ctx: Outbound, upstream: Upstream) => (await checkUpstream(ctx, upstream)).fault?.message;
 
 describe('agent cards', () => {
   const taken: Readonly<Record<string, readonly [endpoint: string, agent: object]>> = {

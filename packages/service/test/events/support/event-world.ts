@@ -6,7 +6,7 @@ import { listDeliveries } from '../../../src/events/deliveries/list-deliveries.t
 import { createWebhookDispatcher } from '../../../src/events/deliveries/webhook-dispatcher.ts';
 import type { NewEvent } from '../../../src/events/outbox/new-event.ts';
 import { emit } from '../../../src/events/outbox/outbox.ts';
-import type { HasSubjects } from '../../../src/events/outbox/subjects.ts';
+import type { Subjects } from '../../../src/events/outbox/subjects.ts';
 import { createWebhook, type WebhookContext } from '../../../src/events/webhooks/manage-webhooks.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { createGuardedFetch } from '../../../src/lib/net/guarded-fetch.ts';
@@ -25,7 +25,7 @@ export interface EventWorld {
   /** Commits the events and wakes the dispatchers, as a node does. */
   emit(...events: NewEvent[]): Promise<void>;
   /** A process's webhook dispatcher, which runs until the test ends. */
-  startDispatcher(options?: { allowPrivate?: boolean } & Partial<HasSubjects>): Promise<Dispatcher>;
+  startDispatcher(options?: Partial<Pick<Subjects, 'readSubject'>> & { allowPrivate?: boolean }): Promise<Dispatcher>;
   newEndpoint(accountId: string, url: string): Promise<{ webhookId: string; secret: string }>;
   deliveries(accountId: string, webhookId: string): ReturnType<typeof listDeliveries>;
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { silentLog as log } from '../../../src/lib/telemetry/log.ts';
-import { createSeenTreasuries, type SeenTreasuries } from '../../../src/payments/ledger/treasury.ts';
+import type { SeenTreasuries } from '../../../src/payments/ledger/ledger-services.ts';
+import { createSeenTreasuries } from '../../../src/payments/ledger/treasury.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { type Heartbeat, startHeartbeat } from '../../../src/store/queue/heartbeat.ts';
 import { createReplica, MAX_AGE_MS, type Replica } from '../../../src/store/replica/replica.ts';

@@ -1,4 +1,4 @@
-import type { HasChain } from '../../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../../chain/chain-info.ts';
 import type { GatewayRequest } from '../common/gateway-request.ts';
 import { X402_EXTENSIONS } from './payments.ts';
 import type { Version } from './versions.ts';
@@ -34,7 +34,7 @@ export interface Shape {
 }
 
 export function shapeOf(
-  { chain }: HasChain,
+  { chain }: NodeIdentity,
   call: A2aCall,
   { historyLength }: { readonly historyLength?: number | null | undefined },
 ): Shape {

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, sign } from 'node:crypto';
 import { canonicalJson } from '@agent-network/contracts/canonical-json';
+import type { NodeKeys } from '../../../chain/keys/node-keys.ts';
 import { cachedFlight } from '../../../lib/concurrency/single-flight.ts';
-import type { HasSecrets } from '../../../lib/secrets.ts';
-import type { Records } from '../../../store/database.ts';
+import type { Store } from '../../../store/database.ts';
 import { findCardKey, keepCardKey, type StoredCardKey } from './card-key-store.ts';
 
 /** A signature of a card (specification, 8.4): a JWS with the card as its payload. */
@@ -50,7 +50,7 @@ export function createCardSigner(openKey: () => Promise<CardKey>): CardSigner {
 }
 
 /** Opens the node's key for cards. It is made once and stored sealed, for all processes. */
-export async function openCardKey(ctx: Records & HasSecrets): Promise<CardKey> {
+export async function openCardKey(ctx: Store & Pick<NodeKeys, 'secrets'>): Promise<CardKey> {
   const make = (before: string | null) => keepCardKey(ctx.db, newKey(ctx), before, ctx.clock.now());
   const found = await findCardKey(ctx.db);
   const stored = found && opened(ctx, found) ? found : await make(found?.id ?? null);
@@ -63,9 +63,10 @@ export async function openCardKey(ctx: Records & HasSecrets): Promise<CardKey> {
 }
 
 /** False: it was sealed with another secret of the node. */
-const opened = ({ secrets }: HasSecrets, { sealed }: StoredCardKey): boolean => secrets.openOrNull(sealed) !== null;
+const opened = ({ secrets }: Pick<NodeKeys, 'secrets'>, { sealed }: StoredCardKey): boolean =>
+  secrets.openOrNull(sealed) !== null;
 
-function newKey(ctx: HasSecrets): StoredCardKey {
+function newKey(ctx: Pick<NodeKeys, 'secrets'>): StoredCardKey {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const id = hash('sha256', publicKey.export({ type: 'spki', format: 'der' }), 'base64url').slice(0, 22);
   return { id, sealed: ctx.secrets.seal(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()) };

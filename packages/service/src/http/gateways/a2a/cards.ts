@@ -1,7 +1,7 @@
 import { type AgentTypes, typesOfCall } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { priceText } from '@agent-network/contracts/agents/price-text';
-import type { HasBaseUrl, HasChain } from '../../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../../chain/chain-info.ts';
 import { NODE_VERSION } from '../../../lib/process/node-version.ts';
 import { X402_EXTENSIONS } from './payments.ts';
 import { INVOKE_EXTENSION } from './tasks.ts';
@@ -104,7 +104,7 @@ function typedSkill(types: AgentTypes, capability: string, examples: readonly st
 }
 
 /** The card of an agent. It has no empty values, as verifiers treat them differently. */
-export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail & { readonly types?: AgentTypes }): CardParts {
+export function agentCard(ctx: NodeIdentity, agent: AgentDetail & { readonly types?: AgentTypes }): CardParts {
   const { id, name, description, capabilities, rates, owner, updatedAt, types = {} } = agent;
   const price = rates.perRequest;
   const terms = { price, currency: 'USDC', network: ctx.chain.caip2 };
@@ -140,7 +140,7 @@ export function agentCard(ctx: HasBaseUrl & HasChain, agent: AgentDetail & { rea
 }
 
 /** The card of the node's own agent, which finds the others. */
-export const nodeCard = ({ baseUrl }: HasBaseUrl): CardParts =>
+export const nodeCard = ({ baseUrl }: NodeIdentity): CardParts =>
   partsOf({
     name: 'agent-network',
     description: 'Finds agents in this network: describe a task and get matching agents with their cards. Free.',

@@ -1,15 +1,14 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { readUnowned } from '../../../calls/read-invocation.ts';
-import type { HasChain } from '../../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../../chain/chain-info.ts';
+import type { NodeKeys } from '../../../chain/keys/node-keys.ts';
 import type { SlotBounds } from '../../../events/deliveries/delivery-slots.ts';
 import { createDispatcher, type Dispatcher, type Sender } from '../../../events/deliveries/dispatcher.ts';
 import { judge } from '../../../events/webhooks/attempt.ts';
-import type { HasMetrics } from '../../../lib/metrics.ts';
-import type { HasGuardedFetch } from '../../../lib/net/guarded-fetch.ts';
+import type { Outbound } from '../../../lib/net/guarded-fetch.ts';
 import { daysBefore, removeInSteps } from '../../../lib/retention.ts';
-import type { HasSecrets } from '../../../lib/secrets.ts';
-import type { HasLog } from '../../../lib/telemetry/log.ts';
-import type { Records } from '../../../store/database.ts';
+import type { Telemetry } from '../../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../../store/database.ts';
 import { nextPush, type Push } from './next-push.ts';
 import type { PushSecrets } from './push-configs.ts';
 import {
@@ -24,7 +23,7 @@ import { contextOf, plain, resultArtifact, taskOf, taskStatus } from './tasks.ts
 import type { StreamResponse } from './wire.ts';
 import { task03 } from './wire03.ts';
 
-type PushContext = Records & HasSecrets & HasGuardedFetch & HasChain & HasLog & HasMetrics;
+type PushContext = Store & Pick<NodeKeys, 'secrets'> & Outbound & NodeIdentity & Telemetry;
 
 /** Longer than an attempt: after it, the process is taken for dead, and another one sends the message again. */
 const LEASE_MS = 60_000;
@@ -75,13 +74,13 @@ async function tellNext(ctx: PushContext, row: PushRow, send: Sender['send']): P
 }
 
 /** Credentials of the pushes; null: they were sealed with another secret of the node, and are lost. */
-function secretsOf({ secrets }: HasSecrets, { sealed }: PushRow): PushSecrets | null {
+function secretsOf({ secrets }: Pick<NodeKeys, 'secrets'>, { sealed }: PushRow): PushSecrets | null {
   const opened = secrets.openOrNull(sealed);
   return opened === null ? null : JSON.parse(opened);
 }
 
 /** The message of a push: in 1.0 an event of a stream, in 0.3 the task itself. */
-function messageOf(ctx: HasChain, to: PushRow & PushSecrets, { what }: Push, given: RequestRecord) {
+function messageOf(ctx: NodeIdentity, to: PushRow & PushSecrets, { what }: Push, given: RequestRecord) {
   const { url, version, scheme, token, credentials } = to;
   const record = plain(given);
   const shape = { network: ctx.chain.caip2 };
@@ -106,7 +105,7 @@ function messageOf(ctx: HasChain, to: PushRow & PushSecrets, { what }: Push, giv
 const UNPAID_MS = 3_600_000;
 
 /** Removes configurations of tasks that ended long ago or were never paid. */
-export const forgetPushes = async (ctx: Records): Promise<void> => {
+export const forgetPushes = async (ctx: Store): Promise<void> => {
   const now = ctx.clock.now();
   const before = new Date(now.getTime() - UNPAID_MS);
   await removeInSteps((most) => removeUnpaidPushes(ctx.db, { before, now, most }));

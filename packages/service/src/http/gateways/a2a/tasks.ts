@@ -54,14 +54,14 @@ export const a2aMetadata = ({ contextId, messageId, wantsText }: KeptOfMessage) 
   [A2A]: { ...(contextId === undefined ? {} : { contextId }), messageId, ...(wantsText ? { wantsText } : {}) },
 });
 
-type HasMetadata = Pick<TaskRecord, 'metadata'>;
+type WithMetadata = Pick<TaskRecord, 'metadata'>;
 
-function kept({ metadata }: HasMetadata, name: keyof KeptOfMessage): unknown {
+function kept({ metadata }: WithMetadata, name: keyof KeptOfMessage): unknown {
   const ours = metadata?.[A2A] as Readonly<Record<string, unknown>> | null | undefined;
   return typeof ours === 'object' ? ours?.[name] : undefined;
 }
 
-const named = (record: HasMetadata, name: 'contextId' | 'messageId'): string | undefined => {
+const named = (record: WithMetadata, name: 'contextId' | 'messageId'): string | undefined => {
   const value = kept(record, name);
   return typeof value === 'string' && value !== '' ? value : undefined;
 };

@@ -1,18 +1,19 @@
-import type { HasChain } from '../../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../../chain/chain-info.ts';
+import type { NodeKeys } from '../../../chain/keys/node-keys.ts';
 import { AppError } from '../../../lib/app-error.ts';
-import type { HasMetrics } from '../../../lib/metrics.ts';
-import type { HasSecrets } from '../../../lib/secrets.ts';
-import type { Records } from '../../../store/database.ts';
+import type { Telemetry } from '../../../lib/telemetry/telemetry.ts';
+import type { Store } from '../../../store/database.ts';
 import type { PaymentConditions } from '../../chain-outbox/chain-context.ts';
 import { type PaymentRequiredError, paymentRequired } from '../../x402/payment-required.ts';
 import type { PresentedPayment } from '../../x402/presented-payment.ts';
-import type { Correction, HasX402Schemes } from '../../x402/x402-scheme.ts';
+import type { Correction } from '../../x402/x402-scheme.ts';
 import { echoedOffer, keyHolderOf, offerOf, type PayablePurchase, purchaseKeysOf } from '../exact/authorize-payment.ts';
+import type { PaymentChecks } from '../exact/payment-checks.ts';
 import { type Channel, channelAccountId, toChannelState } from './channel.ts';
 import { isVoucher, type PresentedVoucher } from './channel-on-wire.ts';
 import type { ChannelRefusal } from './channel-refusal.ts';
+import type { ChannelServices } from './channel-services.ts';
 import type { NewCharge } from './channel-store.ts';
-import type { HasChannels } from './channels.ts';
 import { refusalOfVoucher } from './judge-voucher.ts';
 import { findKeyedPurchases } from './purchase-store.ts';
 
@@ -24,13 +25,13 @@ export interface NewVoucher extends NewCharge {
   readonly purchaseKeys: readonly string[];
 }
 
-export type VoucherContext = Records &
-  HasMetrics &
-  HasSecrets &
-  HasChannels &
-  HasChain &
+export type VoucherContext = Store &
+  Telemetry &
+  Pick<NodeKeys, 'secrets'> &
+  ChannelServices &
+  NodeIdentity &
   PaymentConditions &
-  HasX402Schemes;
+  PaymentChecks;
 
 /**
  * The request that this purchase was before, also by an offer that has expired since; null: none. Throws CONFLICT when its offer or key was

@@ -1,4 +1,4 @@
-import type { HasChain } from '../../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../../chain/chain-info.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import { until } from '../../../lib/concurrency/until.ts';
 import { invariant } from '../../../lib/invariant.ts';
@@ -17,6 +17,7 @@ import { authorizeVoucher, type NewVoucher, refuseVoucher } from './authorize-vo
 import { refreshChannels } from './chain/refresh-channels.ts';
 import { payingChannel } from './channel.ts';
 import { channelOnWire, isVoucher, type PresentedVoucher } from './channel-on-wire.ts';
+import type { ChannelServices } from './channel-services.ts';
 import {
   admittedGuard,
   allChargesEnded,
@@ -26,7 +27,6 @@ import {
   freeChannelsGuard,
   lockFreeChannels,
 } from './channel-store.ts';
-import type { HasChannels } from './channels.ts';
 import { judgeVoucher, refusalOfVoucher } from './judge-voucher.ts';
 import { type TakenDeposit, takeDeposit } from './take-deposit.ts';
 
@@ -212,7 +212,7 @@ const LOOK_WITHIN_MS = 5000;
  * taken then.
  */
 async function lookAtHead(
-  ctx: ChainContext & HasChannels,
+  ctx: ChainContext & ChannelServices,
   { channelId, priceMicro }: Pick<NewVoucher, 'channelId' | 'priceMicro'>,
   payer: string,
 ): Promise<void> {
@@ -239,7 +239,7 @@ const unseen = (cause: unknown): AppError =>
   );
 
 /** True if a voucher of a funded channel is signed, and was in no claim on chain: then only the payer can have presented it. */
-async function isPrivateVoucher(ctx: HasChain & HasChannels, shown: PresentedVoucher): Promise<boolean> {
+async function isPrivateVoucher(ctx: NodeIdentity & ChannelServices, shown: PresentedVoucher): Promise<boolean> {
   const { chain, channels } = ctx;
   const { voucher } = shown;
   if (!chain.channels) return false;
@@ -250,7 +250,7 @@ async function isPrivateVoucher(ctx: HasChain & HasChannels, shown: PresentedVou
 }
 
 /** True if a voucher covers the current charges of its channel, running calls included. Older vouchers do not any more. */
-async function isCurrentVoucher({ channels }: HasChannels, { voucher }: PresentedVoucher): Promise<boolean> {
+async function isCurrentVoucher({ channels }: ChannelServices, { voucher }: PresentedVoucher): Promise<boolean> {
   const channel = await channels.read(voucher.channelId);
   return channel !== null && voucher.maxMicro >= channel.chargedMicro + channel.reservedMicro;
 }

@@ -4,7 +4,7 @@ import { signerOf } from '../../../chain/keys/authorization.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import { createBatcher } from '../../../lib/concurrency/batcher.ts';
 import { createMutex, type Mutex } from '../../../lib/concurrency/mutex.ts';
-import type { HasDb } from '../../../store/database.ts';
+import type { Store } from '../../../store/database.ts';
 import type { Channel } from './channel.ts';
 import type { PresentedVoucher } from './channel-on-wire.ts';
 import { findChannels, sumOwed } from './channel-store.ts';
@@ -35,10 +35,6 @@ export interface Channels {
   readonly afterEnds: LRUCache<string, Channel>;
 }
 
-export interface HasChannels {
-  readonly channels: Channels;
-}
-
 const MAX_FOUND = 200;
 const MAX_SEEN = 10_000;
 const MAX_PAYERS = 50_000;
@@ -51,7 +47,7 @@ const AFTER_END_MS = 1_000;
 const SEEN_MS = 5000;
 
 /** Batches the turns that concurrent calls take or end, one per channel in a batch. */
-function createTurnStore({ db }: HasDb): TurnStore {
+function createTurnStore({ db }: Store): TurnStore {
   const keyOf = ({ channelId }: { readonly channelId: string }) => channelId;
   const takes = createBatcher<TurnWish, boolean>({
     maxSize: MAX_FOUND,
@@ -72,7 +68,7 @@ function createTurnStore({ db }: HasDb): TurnStore {
   return { take: (wish) => takes.add(wish), end: (turn) => ends.add(turn) };
 }
 
-export function createChannels(ctx: HasDb): Channels {
+export function createChannels(ctx: Store): Channels {
   const digestsOfChain = new Map<number, ChannelDigests>();
   const digestsOf = (chainId: number) => {
     const digests = digestsOfChain.get(chainId) ?? channelDigestsOf(chainId);

@@ -4,7 +4,7 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import { type KnownCaller, requireAccount } from '../../../accounts/caller.ts';
 import { invalid, notFound } from '../../../lib/app-error.ts';
 import { pageCursor, pageStartOf } from '../../../lib/page-position.ts';
-import type { HasDb } from '../../../store/database.ts';
+import type { Store } from '../../../store/database.ts';
 import {
   type ChannelEntryRow,
   type ChargeRow,
@@ -22,7 +22,7 @@ type Query = Parsed<Api['listChannels']>['query'];
 
 /** Channels of the wallets that the caller's account has proven, newest first. */
 export async function listChannels(
-  ctx: HasDb,
+  ctx: Store,
   caller: KnownCaller,
   query: Query,
 ): Promise<DataOf<Api['listChannels']>> {
@@ -34,21 +34,21 @@ export async function listChannels(
 }
 
 /** Finds a channel of the caller. Throws NOT_FOUND unless the caller's account has proven the payer's wallet. */
-async function requireChannel(ctx: HasDb, caller: KnownCaller, channelId: string): Promise<ChannelFacts> {
+async function requireChannel(ctx: Store, caller: KnownCaller, channelId: string): Promise<ChannelFacts> {
   const channel = await findChannelOf(ctx.db, requireAccount(caller).accountId, channelId.toLowerCase());
   if (!channel) throw notFound('channel');
   return channel;
 }
 
 export const readChannel = async (
-  ctx: HasDb,
+  ctx: Store,
   caller: KnownCaller,
   channelId: string,
 ): Promise<DataOf<Api['getChannel']>> => toChannelDetail(await requireChannel(ctx, caller, channelId));
 
 /** Deposits, claims and refunds of a channel of the caller's, newest first. Throws NOT_FOUND. */
 export async function listChannelHistory(
-  ctx: HasDb,
+  ctx: Store,
   caller: KnownCaller,
   channelId: string,
   query: Query,
@@ -70,7 +70,7 @@ const toEntry = ({ amountMicro, createdAt, endedAt, ...rest }: ChannelEntryRow) 
 
 /** Calls that vouchers of a channel of the caller's paid for, highest voucher first. Throws NOT_FOUND. */
 export async function listChannelCharges(
-  ctx: HasDb,
+  ctx: Store,
   caller: KnownCaller,
   channelId: string,
   query: Query,

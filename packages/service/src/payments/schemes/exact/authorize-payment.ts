@@ -1,13 +1,13 @@
 import { KEYLESS } from '../../../accounts/keyless-caller.ts';
 import { hasProven } from '../../../accounts/link-wallet.ts';
-import { type HasChain, isOwnWallet } from '../../../chain/chain-info.ts';
+import type { ChainAccess } from '../../../chain/chain-access.ts';
+import { isOwnWallet, type NodeIdentity } from '../../../chain/chain-info.ts';
+import type { NodeKeys } from '../../../chain/keys/node-keys.ts';
 import { GAS_OF_ONE, gasOfCall, gasToTake } from '../../../chain/settlement-call.ts';
-import { type HasUsdc, isUsedBefore } from '../../../chain/usdc-client.ts';
+import { isUsedBefore } from '../../../chain/usdc-client.ts';
 import { AppError } from '../../../lib/app-error.ts';
-import type { HasClock } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/id.ts';
-import type { HasSecrets } from '../../../lib/secrets.ts';
-import type { HasDb } from '../../../store/database.ts';
+import type { Store } from '../../../store/database.ts';
 import { isAwaited } from '../../chain-outbox/awaited-refund-store.ts';
 import type { ChainContext } from '../../chain-outbox/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../../chain-outbox/chain-payment.ts';
@@ -25,7 +25,7 @@ import { refusalOf, windowText } from './check-payment.ts';
 import type { SignatureChecker } from './check-signature.ts';
 import { isTransfer, type PresentedTransfer } from './exact-on-wire.ts';
 import { awaitValidity, simulateInTime } from './in-time.ts';
-import type { HasPaymentFinder, PaymentChecks } from './payment-checks.ts';
+import type { PaymentChecks } from './payment-checks.ts';
 import { findKeyedPayments } from './purchase-key-store.ts';
 
 /** A purchase, as needed to check its payment: the terms, and the caller. */
@@ -43,11 +43,11 @@ export interface PayablePurchase {
   readonly keyHolderId?: string | null;
 }
 
-export type AuthorizeContext = ChainContext & PaymentChecks & HasSecrets;
+export type AuthorizeContext = ChainContext & PaymentChecks & Pick<NodeKeys, 'secrets'>;
 
 const NO_GAS = 'The node cannot settle payments now: its keys lack gas (ETH). Nothing was charged.';
 
-type OfferContext = HasClock & HasChain & HasSecrets;
+type OfferContext = Store & Pick<NodeIdentity, 'chain'> & Pick<NodeKeys, 'secrets'>;
 
 export function offerOf(ctx: OfferContext, shown: PresentedPayment, purchase: Pick<PayablePurchase, 'due'>) {
   const nowS = Math.floor(ctx.clock.now().getTime() / 1000);
@@ -61,14 +61,14 @@ export const answersOffer = (ctx: OfferContext, shown: PresentedPayment, due: Pa
 
 /** The offer of this node for this purchase that the payment echoes, even if expired, to find an earlier purchase; null: none. */
 export const echoedOffer = (
-  { chain, secrets }: HasChain & HasSecrets,
+  { chain, secrets }: NodeIdentity & Pick<NodeKeys, 'secrets'>,
   { accepted }: PresentedPayment,
   due: PaymentTerms,
 ) => accepted && readOffer(chain, secrets, accepted, { ...due, nowS: 0 });
 
 /** True if the payment echoes the very offer of this request, also after it has expired: only who was given the 402 answer has it. */
 export const echoesOffer = (
-  ctx: HasChain & HasSecrets,
+  ctx: NodeIdentity & Pick<NodeKeys, 'secrets'>,
   shown: PresentedPayment,
   due: PaymentTerms,
   memo: string,
@@ -109,7 +109,7 @@ function throwUncheckable(cause: unknown): never {
  * `isLate`: a claim was refused, so an offer that has expired since counts, too.
  */
 export async function findPresentedBefore(
-  ctx: HasClock & HasSecrets & HasDb & HasChain & HasPaymentFinder,
+  ctx: Store & Pick<NodeKeys, 'secrets'> & NodeIdentity & PaymentChecks,
   shown: PresentedPayment,
   purchase: PayablePurchase,
   { isLate = false }: { readonly isLate?: boolean } = {},
@@ -157,7 +157,7 @@ export async function authorizePayment(
   throw refusedPayment(ctx, shown, purchase.due, refused);
 }
 
-const nowSOf = ({ clock }: HasClock): number => Math.floor(clock.now().getTime() / 1000);
+const nowSOf = ({ clock }: Store): number => Math.floor(clock.now().getTime() / 1000);
 
 /** Refusal of the payment as it will be once valid, if that is within the caller's time. Waits only for signed payments. */
 async function refusalInTime(
@@ -181,7 +181,7 @@ const refusedPayment = (
 
 /** Finds the claim of this payment, or, when the offer was paid twice, the first payment: the second is never collected. */
 async function findKnown(
-  ctx: HasDb & HasChain & HasPaymentFinder,
+  ctx: Store & Pick<NodeIdentity, 'chain'> & PaymentChecks,
   shown: PresentedTransfer,
   purchase: PayablePurchase,
   memo: string | null,
@@ -205,7 +205,7 @@ export function purchaseKeysOf(shown: PresentedPayment, { due, keyedId }: Payabl
 export const keyHolderOf = ({ keyHolderId, due }: PayablePurchase): string | null =>
   keyHolderId === undefined ? due.accountId : keyHolderId;
 
-async function findByKeys(ctx: HasDb, accountId: string | null, keys: readonly string[]): Promise<ChainPayment | null> {
+async function findByKeys(ctx: Store, accountId: string | null, keys: readonly string[]): Promise<ChainPayment | null> {
   if (accountId === null || keys.length === 0) return null;
   const [first] = await findKeyedPayments(ctx.db, accountId, keys);
   return first ? findById(ctx.db, first.paymentId) : null;
@@ -217,7 +217,7 @@ function requireSamePurchase(known: ChainPayment, fingerprint: Buffer | null): v
 }
 
 function toChainPayment(
-  ctx: HasChain,
+  ctx: Pick<NodeIdentity, 'chain'>,
   shown: PresentedTransfer,
   purchase: PayablePurchase,
   subjectId: string,
@@ -270,7 +270,7 @@ async function refusedByChain(
  * chain does not answer in time.
  */
 async function paysThoughSpent(
-  ctx: HasDb & HasClock & HasUsdc & { readonly signatureChecker: SignatureChecker },
+  ctx: Store & ChainAccess & { readonly signatureChecker: SignatureChecker },
   payment: NewChainPayment,
   isBound: boolean,
 ): Promise<boolean> {
@@ -285,5 +285,8 @@ async function paysThoughSpent(
  * True if an authorization is reserved and can't be a payment, spent or not: the node's own (refunds, bills, withdrawals, transfers of a
  * former wallet, which the books have already), or another node's refund, which belongs to the payer of the request.
  */
-const isSpokenFor = async (ctx: HasDb & HasChain, { authorization }: NewChainPayment): Promise<boolean> =>
+const isSpokenFor = async (
+  ctx: Store & Pick<NodeIdentity, 'chain'>,
+  { authorization }: NewChainPayment,
+): Promise<boolean> =>
   isOwnWallet(ctx.chain, authorization.from) || (await isAwaited(ctx.db, ctx.chain, authorization));

@@ -1,8 +1,8 @@
 import { usdcByChain } from '@agent-network/chain/addresses';
-import type { ChainInfo, HasChain } from '../../../chain/chain-info.ts';
+import type { ChainAccess } from '../../../chain/chain-access.ts';
+import type { ChainInfo } from '../../../chain/chain-info.ts';
 import { authorizationDigest, receiveAuthorizationDigest, signerOf } from '../../../chain/keys/authorization.ts';
 import type { SignedAuthorization } from '../../../chain/settlement-call.ts';
-import type { HasUsdc } from '../../../chain/usdc-client.ts';
 import { createBoundedCache } from '../../../lib/bounded-cache.ts';
 import { addressWord, hashOf, typeHash, word } from '../../../lib/typed-digest.ts';
 import type { RefusalReason } from '../../chain-outbox/refusal-reason.ts';
@@ -26,7 +26,7 @@ const MAX_KNOWN = 10_000;
 /** Code of a key that delegates to a contract (EIP-7702). */
 const DELEGATION = '0xef0100';
 
-export function createSignatureChecker(ctx: HasChain & HasUsdc): SignatureChecker {
+export function createSignatureChecker(ctx: ChainAccess): SignatureChecker {
   const withCode = createBoundedCache<true>(MAX_KNOWN, KNOWN_FOR_MS);
   const digestOf = ({ authorization, depositCall }: SignedAuthorization) =>
     (depositCall ? receiveAuthorizationDigest : authorizationDigest)(ctx.chain.domainSeparator, authorization);

@@ -1,7 +1,6 @@
-import type { HasClock } from '../../../lib/clock.ts';
 import { DAY_MS } from '../../../lib/duration.ts';
 import { removeInSteps } from '../../../lib/retention.ts';
-import type { HasDb } from '../../../store/database.ts';
+import type { Store } from '../../../store/database.ts';
 import type { Statement, Tx } from '../../../store/sql.ts';
 import type { ChainPayment, NewChainPayment } from '../../chain-outbox/chain-payment.ts';
 import {
@@ -75,13 +74,13 @@ export async function takeKeys(tx: Tx, takers: readonly KeyTaker[], now: Date): 
 }
 
 /** The x402 payment of a request, in any state. */
-export const paymentOf = (ctx: HasDb, requestId: string): Promise<ChainPayment | null> =>
+export const paymentOf = (ctx: Store, requestId: string): Promise<ChainPayment | null> =>
   findBySubject(ctx.db, requestId, 'invocation');
 
 /** Longer than the lifetime of any Idempotency-Key or offer. */
 const PURCHASE_KEYS_KEPT_MS = 30 * DAY_MS;
 
-export const forgetOldPurchases = (ctx: HasDb & HasClock): Promise<void> =>
+export const forgetOldPurchases = (ctx: Store): Promise<void> =>
   removeInSteps((most) =>
     dropOldPurchaseKeys(ctx.db, new Date(ctx.clock.now().getTime() - PURCHASE_KEYS_KEPT_MS), most),
   );

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NodeBehindError } from '../../../chain/chain-reads.ts';
 import type { SignedAuthorization } from '../../../chain/settlement-call.ts';
-import type { HasClock } from '../../../lib/clock.ts';
 import { until } from '../../../lib/concurrency/until.ts';
-import type { HasSimulator } from '../../settlement/payment-simulator.ts';
+import type { Store } from '../../../store/database.ts';
+import type { PaymentChecks } from './payment-checks.ts';
 
 /** Maximum wait for a clock or an RPC node that is a little behind. It is part of the caller's own wait. */
 const WAIT_MS = 5_000;
 
 /** Waits until a payment is valid by the clock of this node, if that is soon. A timer may end before the clock shows its time. */
-export async function awaitValidity({ clock }: HasClock, validAfterS: bigint): Promise<void> {
+export async function awaitValidity({ clock }: Pick<Store, 'clock'>, validAfterS: bigint): Promise<void> {
   const leftMs = () => Math.ceil(Number(validAfterS) * 1000 - clock.now().getTime());
   const endMs = performance.now() + 1.5 * WAIT_MS;
   for (let ms = leftMs(); ms > 0 && ms <= WAIT_MS && performance.now() < endMs; ms = leftMs()) await sleep(ms);
@@ -22,7 +22,7 @@ type Answer = { readonly revert: string | null } | NodeBehindError;
  * refuses it, or the chain's time is not there yet.
  */
 export async function simulateInTime(
-  { simulator }: HasSimulator,
+  { simulator }: PaymentChecks,
   payment: SignedAuthorization,
 ): Promise<string | null> {
   const told: { last: Answer } = { last: { revert: null } };

@@ -1,12 +1,11 @@
 import type { Authorization } from '../../../chain/keys/authorization.ts';
 import { AppError } from '../../../lib/app-error.ts';
-import type { HasClock } from '../../../lib/clock.ts';
 import { createBatcher } from '../../../lib/concurrency/batcher.ts';
 import { MINUTE_MS } from '../../../lib/duration.ts';
 import { networkOf } from '../../../lib/net/address-ranges.ts';
 import { isLoopback } from '../../../lib/net/guarded-fetch-address.ts';
 import { removeInSteps } from '../../../lib/retention.ts';
-import type { HasDb } from '../../../store/database.ts';
+import type { Store } from '../../../store/database.ts';
 import type { Tx } from '../../../store/sql.ts';
 import { addStrikes, dropOldStrikes, listRefused, type Refused, writeRefused } from './payer-strike-store.ts';
 
@@ -18,7 +17,7 @@ export interface PayerStatus {
 
 const MAX_FOUND = 200;
 
-export function createPayerStatus(ctx: HasDb & HasClock): PayerStatus {
+export function createPayerStatus(ctx: Store): PayerStatus {
   const finder = createBatcher<PaymentOrigin, Refused | null>({
     maxSize: MAX_FOUND,
     async run(payments) {
@@ -46,7 +45,7 @@ export function createPayerStatus(ctx: HasDb & HasClock): PayerStatus {
 const names: Record<StrikeKind, string> = { wallet: 'wallet', account: 'account', client: 'network address' };
 
 /** True if the payer has come into back-off since the payment was accepted. */
-export async function isRefusedNow(ctx: HasDb & HasClock, payment: PaymentOrigin): Promise<boolean> {
+export async function isRefusedNow(ctx: Store, payment: PaymentOrigin): Promise<boolean> {
   const subjects = strikeSubjects(payment).map(({ subject }) => subject);
   return (await listRefused(ctx.db, subjects, ctx.clock.now())).length > 0;
 }
@@ -71,7 +70,7 @@ export async function strike(tx: Tx, payments: readonly PaymentOrigin[], now: Da
   if (refused.length > 0) await writeRefused(tx, refused);
 }
 
-export const forgetOldStrikes = (ctx: HasDb & HasClock): Promise<void> =>
+export const forgetOldStrikes = (ctx: Store): Promise<void> =>
   removeInSteps((most) => dropOldStrikes(ctx.db, new Date(ctx.clock.now().getTime() - STRIKES_KEPT_MS), most));
 
 /** Origin of a payment: the wallet, with the account and network address that presented it; null: none. */

@@ -20,7 +20,7 @@ import { gasWithinLimit } from '../../../settlement/contract-payers.ts';
 import { endSpent } from '../../../settlement/end-spent.ts';
 import { reasonOfRevert, requireAboutPayer } from '../../../settlement/payment-simulator.ts';
 import type { SettleOutcome } from '../../../settlement/record-mined.ts';
-import type { HasSettler } from '../../../settlement/settler.ts';
+import type { Settler } from '../../../settlement/settler.ts';
 import { takenForm } from '../../../x402/read-presented-payment.ts';
 import { windowRefusalOf } from '../../exact/check-payment.ts';
 import { simulateInTime } from '../../exact/in-time.ts';
@@ -62,7 +62,9 @@ export interface DepositSteps {
   readonly open: (tx: Tx, now: Date) => Promise<void>;
 }
 
-export interface DepositContext extends ChainContext, PaymentChecks, HasSettler {}
+export interface DepositContext extends ChainContext, PaymentChecks {
+  readonly settler: Settler;
+}
 
 const NO_GAS = 'The node cannot settle deposits now: its keys lack gas (ETH). Nothing was charged.';
 /** Maximum time that a request waits for the chain; the reconciler continues after that. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS, type Lease } from '../../../../chain/keys/signer.ts';
-import type { ChannelClaims, HasChannelClaims } from '../../../chain-outbox/channel-claims.ts';
+import type { ChannelClaims } from '../../../chain-outbox/channel-claims.ts';
 import { followChannels } from '../chain/follow-channels.ts';
 import { bookClaims } from './book-claims.ts';
 import type { ClaimContext } from './claim-context.ts';
@@ -18,10 +18,6 @@ export interface ChannelClaimer extends ChannelClaims {
   claimAhead(channelId: string, isOver: AbortSignal): Promise<void>;
   /** Claims debts that are worth their gas, for at most `graceMs`; the reconciler of another process continues with pending ones. */
   stop(graceMs: number): Promise<void>;
-}
-
-export interface HasChannelClaimer extends HasChannelClaims {
-  readonly channelClaims: ChannelClaimer;
 }
 
 export function createClaimer(ctx: ClaimContext): ChannelClaimer {
@@ -89,7 +85,7 @@ export function createClaimer(ctx: ClaimContext): ChannelClaimer {
  * Follows the settlement contract and acts on it: when a payer withdraws, claims its debt at once, with the highest voucher; books claims
  * and sweeps by any sender. If a process dies in between, the recurring runs of both continue.
  */
-export async function actOnChannels(ctx: ClaimContext & HasChannelClaims): Promise<void> {
+export async function actOnChannels(ctx: ClaimContext & { readonly channelClaims: ChannelClaims }): Promise<void> {
   const { withdrawRequested, hasClaims } = await followChannels(ctx);
   if (withdrawRequested.length > 0) {
     ctx.log.warn({ channels: withdrawRequested }, 'payers withdraw from channels; claiming what they owe');

@@ -1,5 +1,5 @@
 import { deepestOf } from '../../../../chain/blocks/confirmation-depth.ts';
-import type { HasChain } from '../../../../chain/chain-info.ts';
+import type { NodeIdentity } from '../../../../chain/chain-info.ts';
 import type { ChannelOnChain } from '../../../../chain/channels/settlement-contract-client.ts';
 import type { Tx } from '../../../../store/sql.ts';
 import type { ChainContext } from '../../../chain-outbox/chain-context.ts';
@@ -52,7 +52,7 @@ function lostOf(
 }
 
 async function creditOne(
-  { chain }: HasChain,
+  { chain }: Pick<NodeIdentity, 'chain'>,
   tx: Tx,
   { channel: { id, chargedMicro }, lostMicro: amountMicro }: { channel: BookedChannel; lostMicro: bigint },
   now: Date,

@@ -1,6 +1,5 @@
-import type { HasClock } from '../../../../lib/clock.ts';
-import { daysBefore, type HasRetention, removeForARound, removeInSteps } from '../../../../lib/retention.ts';
-import type { HasDb } from '../../../../store/database.ts';
+import { daysBefore, type Retention, removeForARound, removeInSteps } from '../../../../lib/retention.ts';
+import type { Store } from '../../../../store/database.ts';
 import { type ChargePosition, deleteOldCharges, deleteOldClaims } from '../removal-store.ts';
 
 /** Longer than any reorg or replay of a payload matters. */
@@ -12,7 +11,7 @@ const PAUSE_MS = 3_600_000;
  * A round continues where the last one ended, so that calls of channels too small to claim are not read again before all others. The next
  * round starts an hour after the last call.
  */
-export function createChargeRemoval(ctx: HasDb & HasClock & HasRetention): () => Promise<void> {
+export function createChargeRemoval(ctx: Store & { readonly retention: Retention }): () => Promise<void> {
   let after: ChargePosition | null = null;
   let nextMs = 0;
   return async () => {
