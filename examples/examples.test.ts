@@ -38,11 +38,11 @@ describe("every example in the SDK's README does what it claims", () => {
     'Find an agent': /^\d+ agents; the cheapest is \S.* at 0\.\d+ USDC$/,
     'Invoke it and pay': /^completed for 0\.05 USDC, paid in 0x[0-9a-f]{64}$/,
     'Pay many calls with one deposit': /^0\.03 USDC spent, 0\.47 came back$/,
-    'Have the node choose the agent':
+    'Let the node choose the agent':
       /^Text Analyst has the words [a-z, ]*summarise[a-z, ]*\ncompleted by agt_\w+, of \d+ that match$/,
     'Stream the answer': /^completed: \{ echo: \{ task: 'say hello', input: \{\} \} \}$/,
     'Receive webhooks': /^webhook\.test evt_\w+\nthe test event was delivered$/,
-    'Run an agent of your own': /^serving agt_\w+ at http:\/\/127\.0\.0\.1:\d+\/$/,
+    'Run your own agent': /^serving agt_\w+ at http:\/\/127\.0\.0\.1:\d+\/$/,
   };
 
   it('and there are seven', () => expect(Object.keys(readmeExamples())).toEqual(Object.keys(prints)));

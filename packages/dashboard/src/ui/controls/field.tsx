@@ -23,7 +23,8 @@ interface FieldProps {
 }
 
 /** Errors of a schema and of the node have no subject: it is the label. */
-const isPredicate = /^(?:is|must|needs|can|has|holds|does) /;
+export const errorText = (label: string, error: string): string =>
+  /^(?:is|must|needs|can|has|holds|does) /.test(error) ? `${label} ${error}` : error;
 
 /** An input with its label, a hint and its error. */
 export function Field({ label, hint, error, isRequired = false, children }: FieldProps) {
@@ -49,7 +50,7 @@ export function Field({ label, hint, error, isRequired = false, children }: Fiel
       )}
       {error && (
         <p id={`${id}-error`} className="mt-1 text-[13px] text-bad">
-          {isPredicate.test(error) ? `${label} ${error}` : error}
+          {errorText(label, error)}
         </p>
       )}
     </div>

@@ -3,7 +3,7 @@ import { agentProtocols } from '@agent-network/contracts/agents/upstream';
 import { useId } from 'react';
 import type { Form } from '../../../forms/use-form.ts';
 import { Button, IconButton } from '../../../ui/controls/button.tsx';
-import { Field, Fieldset } from '../../../ui/controls/field.tsx';
+import { errorText, Field, Fieldset } from '../../../ui/controls/field.tsx';
 import { Select } from '../../../ui/controls/select.tsx';
 import { TextInput } from '../../../ui/controls/text-input.tsx';
 import { Card } from '../../../ui/layout/card.tsx';
@@ -156,7 +156,7 @@ const HeaderRow = ({ label, header, error, onChange, onRemove }: HeaderRowProps)
       </div>
       {error && (
         <p id={errorId} className="mt-1 text-[13px] text-bad">
-          {error}
+          {errorText(label, error)}
         </p>
       )}
     </div>
