@@ -30,7 +30,9 @@ export async function callByChannel(acting: Acting): Promise<string> {
     if (paid) {
       for (const { answer } of insisted)
         if (answer.status !== 200)
-          world.tally.violation(`paid by a voucher, and ${codeOf(answer)} to the same request`);
+          world.tally.violation(
+            `paid by a voucher, and ${codeOf(answer)} (${answer.status === 402 ? refusalIn(answer) : ''}) to the same request`,
+          );
       channel.deposit = null;
       learn(channel, paid);
       deal.resultToken = paid.body.data.resultToken;
