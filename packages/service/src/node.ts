@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hearCancellations } from './calls/run/cancel-invocation.ts';
 import { handBackInvocations, recoverInvocations } from './calls/run/recover-invocations.ts';
+import { tokenKey } from './chain/chain-info.ts';
 import { createNodeKeys } from './chain/keys/node-keys.ts';
 import { createApp } from './compose/app.ts';
 import { createContext, type NodeContext } from './compose/context.ts';
@@ -11,6 +12,7 @@ import { startNetworks } from './compose/networks.ts';
 import { reportSignatureEngine, warnOfReach } from './compose/start-warnings.ts';
 import type { Config } from './config/config.ts';
 import type { ConfiguredSecrets } from './config/keys.ts';
+import type { NetworkSettings } from './config/networks.ts';
 import { createAdmission } from './http/admission/admission.ts';
 import { listen } from './http/admission/listen.ts';
 import type { DashboardBuild } from './http/site/dashboard-build.ts';
@@ -79,10 +81,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
 }
 
 /** The oldest migration that every process on the database must know; null: any. */
-function neededBy({ chainId, furtherNetworks, localChainIds, localTokens }: Config): number | null {
-  const chainIds = [chainId, ...furtherNetworks.map((each) => each.chainId)];
-  if (localTokens.length > 0 || new Set(chainIds).size < chainIds.length) return SEVERAL_TOKENS;
-  return chainIds.length + localChainIds.length > 1 ? SEVERAL_NETWORKS : null;
+function neededBy({ furtherNetworks, localChainIds, localTokens }: Config): number | null {
+  const isOtherToken = ({ chainId, token }: NetworkSettings) =>
+    token !== undefined && tokenKey({ chainId, token }) !== '';
+  if (localTokens.length > 0 || furtherNetworks.some(isOtherToken)) return SEVERAL_TOKENS;
+  return furtherNetworks.length + localChainIds.length > 0 ? SEVERAL_NETWORKS : null;
 }
 
 async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<RunningNode, 'stop'>> {

@@ -123,12 +123,13 @@ async function openNetwork(ctx: NodeContext, settings: NetworkSettings, needs: O
   const { network, refresh } = await createNetwork({ ...ctx, metrics }, settings, needs);
   const on = { ...ctx, ...network, metrics };
   await prepareChain(on, isLocal ? localRepair({ token, rpcUrl: () => rpcUrl }) : null, () => catchUp(on));
+  const recurring = startRecurringOn(on, refresh);
   const place = ctx.closedNetworks.findIndex(({ asset }) => asset === network.chain.ledgerAsset);
-  ctx.closedNetworks.splice(place, 1);
+  if (place >= 0) ctx.closedNetworks.splice(place, 1);
   ctx.networks.push(network);
   metrics.networkOpen.set({ network: name }, 1);
   ctx.log.info({ network: name }, 'a further network is open');
-  return startRecurringOn(on, refresh);
+  return recurring;
 }
 
 async function createNetwork(ctx: NodeContext, settings: NetworkSettings, { channels, ofChain }: OpeningNeeds) {

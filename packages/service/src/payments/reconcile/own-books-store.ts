@@ -18,8 +18,8 @@ export async function listOtherChains(sql: Sql, chainId: number): Promise<number
 }
 
 /**
- * Wallets of the books in an asset: those that owed or paid something on it, that channels were claimed for, and that the oldest and the
- * newest payment came to. Few rows are read, however many payments there are: of several wallets, one between these may escape, if it has
+ * Wallets of the books in an asset: those that owed or paid something in it, that channels were claimed for, and that the oldest and the
+ * newest payment on its chain came to. Few rows are read, however many payments there are: of several wallets, one between these may escape, if it has
  * only been paid.
  */
 export async function listWallets(sql: Sql, { chainId, token }: AssetKey): Promise<string[]> {

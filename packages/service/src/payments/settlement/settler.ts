@@ -46,11 +46,14 @@ export interface Carrier {
 export interface KeyTurns {
   /** Keys that no batch and no carrier of this process uses. */
   readonly keys: Semaphore;
+  /** Half of the keys, which payments of contract wallets may use at once. */
+  readonly ofContracts: Semaphore;
   readonly freed: Wake;
 }
 
 export const createKeyTurns = (keyCount: number): KeyTurns => ({
   keys: createSemaphore(keyCount),
+  ofContracts: createSemaphore(Math.ceil(keyCount / 2)),
   freed: createWake(),
 });
 
@@ -66,7 +69,7 @@ const LAST_GATHER_MS = 700;
  */
 export function createSettler(
   ctx: ChainContext & Pick<PaymentChecks, 'contractPayers'>,
-  { keys, freed }: KeyTurns = createKeyTurns(ctx.senders.length),
+  { keys, ofContracts: contractKeys, freed }: KeyTurns = createKeyTurns(ctx.senders.length),
 ): Settler {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -88,7 +91,7 @@ export function createSettler(
     staggerMs: pace.staggerMs,
     canSplit: () => false,
   });
-  const ofContracts = createContractLane(ctx, async (payment, gas) => {
+  const ofContracts = createContractLane(ctx, contractKeys, async (payment, gas) => {
     const [recorded] = await record([payment], await send([payment], gas));
     return outcomeOf(payment, recorded);
   });
@@ -320,9 +323,13 @@ type Send = (payment: NewChainPayment, gas: bigint) => Promise<SettleOutcome>;
 
 /**
  * Queue of payments from contract wallets. Each is sent in a transaction of its own, so that its code can burn only its own gas; at most
- * half of the keys are used, so that payments from keys continue in parallel.
+ * half of the keys of a chain are used, for all of its tokens, so that payments from keys continue in parallel.
  */
-const createContractLane = (ctx: ChainContext, send: Send): Batcher<NewChainPayment, SettleOutcome> =>
+const createContractLane = (
+  ctx: ChainContext,
+  semaphore: Semaphore,
+  send: Send,
+): Batcher<NewChainPayment, SettleOutcome> =>
   createBatcher({
     async run([payment]: NewChainPayment[]) {
       if (!payment) return [];
@@ -331,7 +338,8 @@ const createContractLane = (ctx: ChainContext, send: Send): Batcher<NewChainPaym
     },
     maxSize: 1,
     keyOf: ({ authorization }) => authorization.from,
-    maxConcurrent: Math.ceil(ctx.senders.length / 2),
+    maxConcurrent: ctx.senders.length,
+    semaphore,
     canSplit: () => false,
   });
 

@@ -73,7 +73,21 @@ export async function wasReadSince(
   return rows.length > 0;
 }
 
-/** The given ids of which the node has channels. */
+/** The given ids of which the node has channels in an asset. */
+export async function knownChannelsIn(
+  sql: Sql,
+  { chainId, token }: AssetKey,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'known-channels-in',
+    'select id from channel where id = any($1) and chain_id = $2 and token = $3',
+    [ids, chainId, token],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The given ids of which the node has channels, in any asset. */
 export async function knownChannels(sql: Sql, ids: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>('known-channels', 'select id from channel where id = any($1)', [ids]);
   return rows.map(({ id }) => id);

@@ -7,7 +7,7 @@ import {
   channelPoints,
   dueChannels,
   hasChannels,
-  knownChannels,
+  knownChannelsIn,
   makeDue,
   writeReadings,
 } from './channel-reading-store.ts';
@@ -76,8 +76,8 @@ async function canonicalPoint(ctx: ChainContext): Promise<ChainPoint | null> {
 }
 
 /**
- * Channels of the node with events after a block and in some before it, and whether one of those after it is a claim or a sweep: these are
- * also booked without an event. The contract logs those of all receivers.
+ * Channels of the node in the token with events after a block and in some before it, and whether one of those after it is a claim or a
+ * sweep: these are also booked without an event. The contract logs those of all receivers and tokens.
  */
 async function readEvents(
   ctx: ChainContext,
@@ -90,11 +90,12 @@ async function readEvents(
   await readLogRanges(readAgainFrom(after, to), to, async (start, end) => {
     for (const { event, blockNumber } of await ctx.settlementContract.readLogs(start, end)) {
       const isNew = blockNumber > after;
-      if (event.kind === 'swept') isSwept ||= isNew && event.receiver === ctx.chain.wallet;
+      if (event.kind === 'swept')
+        isSwept ||= isNew && event.receiver === ctx.chain.wallet && event.token === ctx.chain.token;
       else ids.add(event.channelId);
       if (event.kind === 'claimed' && isNew) claimed.add(event.channelId);
     }
   });
-  const known = await knownChannels(ctx.db, [...ids]);
+  const known = await knownChannelsIn(ctx.db, ctx.chain, [...ids]);
   return { ids: known, hasClaims: isSwept || known.some((id) => claimed.has(id)) };
 }
