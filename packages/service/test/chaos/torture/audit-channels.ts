@@ -1,3 +1,4 @@
+import { SETTLEMENT_CONTRACT } from '../../../src/chain/channels/channel-calls.ts';
 import { createSettlementContract } from '../../../src/chain/channels/settlement-contract-client.ts';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase } from '../../support/books.ts';
@@ -62,11 +63,13 @@ export async function checkChannels(facts: Facts): Promise<bigint> {
        from channel`,
   );
   let unclaimedMicro = 0n;
+  let leftMicro = 0n;
   for (const client of world.clients) {
     const ids = client.channel.channels.map(({ payer }) => payer.channelId);
     const onChain = await contract.readChannels(ids, null);
     for (const [index, id] of ids.entries()) {
       const { claimedMicro = 0n, balanceMicro = 0n } = onChain[index] ?? {};
+      leftMicro += balanceMicro - claimedMicro;
       unclaimedMicro += checkChannel(facts, rows.find((row) => row.id === id) ?? empty(id), {
         claimedMicro,
         balanceMicro,
@@ -75,6 +78,8 @@ export async function checkChannels(facts: Facts): Promise<bigint> {
     await checkPayer(facts, client, sum(onChain.map(({ balanceMicro }) => balanceMicro)));
   }
   const { claimedMicro, sweptMicro } = await contract.receiverTotals(null);
+  const [holds, should] = [await world.usdcOf(SETTLEMENT_CONTRACT), leftMicro + claimedMicro - sweptMicro];
+  if (holds !== should) world.tally.violation(`the settlement contract holds ${holds}, and ${should} by its channels`);
   return unclaimedMicro + claimedMicro - sweptMicro;
 }
 
