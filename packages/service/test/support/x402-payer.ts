@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ChainInfo } from '../../src/chain/chain-info.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
-import type { TestWallet } from './harness.ts';
+import type { Answer, TestWallet } from './harness.ts';
+import { until } from './until.ts';
 
 /** The token that payments are signed for. */
 export interface TokenHost {
@@ -124,4 +125,12 @@ export async function payV1(
       payload,
     }),
   };
+}
+
+/** Shows the same payment until its settlement is known, as clients do: a node that waits for a moment only may answer before. */
+export async function whenSettled(show: () => Promise<Answer>): Promise<Answer> {
+  return until(async function isSettled() {
+    const answer = await show();
+    return answer.body.error?.code !== 'PAYMENT_PENDING' && answer;
+  });
 }

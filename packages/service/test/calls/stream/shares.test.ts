@@ -5,7 +5,7 @@ import { answerWith, startTestAgent, type TestAgent } from '../../support/test-a
 import { balanceOf, newClient, untilEnded } from '../../support/treasury.ts';
 import { until } from '../../support/until.ts';
 import { newVoucherPayer } from '../../support/voucher-payer.ts';
-import { payV2 } from '../../support/x402-payer.ts';
+import { payV2, whenSettled } from '../../support/x402-payer.ts';
 
 /** Eight places on each side: an account has two, an agent four; three requests of an account may wait. */
 const env = { MAX_RUNNING: '8', MAX_WAITING_PER_ACCOUNT: '3', CHANNELS: 'true' };
@@ -211,7 +211,10 @@ describe('a line that is full', () => {
     const invoke = (headers: Record<string, string> = {}) =>
       h.request('POST', `/invoke/${held.agent.id}`, { key: account.key, body, headers });
     const paid = [];
-    for (let nth = 0; nth < 5; nth++) paid.push(await invoke(await payV2(h, wallet, await invoke())));
+    for (let nth = 0; nth < 5; nth++) {
+      const payment = await payV2(h, wallet, await invoke());
+      paid.push(await whenSettled(() => invoke(payment)));
+    }
     expect(paid.map(({ body: { data } }) => data.status)).toEqual(Array(5).fill('processing'));
     await untilCalled(held.agent, 2);
     const refused = await invoke();

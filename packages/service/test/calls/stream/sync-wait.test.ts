@@ -3,7 +3,7 @@ import { type Answer, type Harness, startHarness } from '../../support/harness.t
 import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
 import { newClient, untilEnded } from '../../support/treasury.ts';
-import { payV2 } from '../../support/x402-payer.ts';
+import { payV2, whenSettled } from '../../support/x402-payer.ts';
 
 let h: Harness;
 let agent: TestAgent;
@@ -55,7 +55,7 @@ it('a caller that paid by x402 gets it too, with the settlement; presenting the 
   const call = (headers: Record<string, string> = {}) =>
     h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x' }, headers });
   const payment = await payV2(h, wallet, await call());
-  const early = await call(payment);
+  const early = await whenSettled(() => call(payment));
   expect([early.status, Object.keys(early.body.data).sort()]).toEqual([200, created]);
   expect(early.headers.get('payment-response')).not.toBeNull();
   letGo();

@@ -67,8 +67,9 @@ it("a block with thousands of one account's deposits stops nobody's: all are cre
   expect(await readTransfers(ctx)).toBe(true);
   expect([await balanceOf(floodingId), await balanceOf(honestId)]).toEqual([BigInt(MANY), 1_000_000n]);
   const told = await eventsOf(floodingId);
-  expect(new Set(told.map(({ type }) => type))).toEqual(new Set(['deposits.confirmed']));
-  expect(told.reduce((sum, { data }) => sum + data.count, 0)).toBe(MANY);
+  // One that is left for the last transaction has an event of its own.
+  const countOf = { 'deposits.confirmed': (count: number) => count, 'payment.confirmed': () => 1 };
+  expect(told.reduce((sum, { type, data }) => sum + countOf[type as keyof typeof countOf](data.count), 0)).toBe(MANY);
   expect(told.length).toBeLessThanOrEqual(MANY / 200 + 1);
   expect((await eventsOf(honestId)).map(({ type }) => type)).toEqual(['payment.confirmed']);
   await readTransfers(ctx);

@@ -99,7 +99,8 @@ describe('a deposit', () => {
   });
 
   it('shares a transaction with exact payments and other deposits, and a bad one hurts nobody', async () => {
-    const [first, ...exact] = await engine.claimMany(6);
+    const payments = await engine.claimMany(7);
+    const [ahead, exact] = [payments.slice(0, 2), payments.slice(2)];
     const payers = await Promise.all(Array.from({ length: 3 }, () => engine.newPayer()));
     const poor = await engine.newPayer(100_000n);
     const configs = [...payers, poor].map((payer) => channelOf(ctx.chain, payer));
@@ -107,14 +108,18 @@ describe('a deposit', () => {
       [...payers, poor].map((payer, i) => newDeposit(payer, configs[i] as ChannelConfig)),
     );
     const gate = Promise.withResolvers<void>();
-    const reached = Promise.withResolvers<void>();
+    let held = 0;
     engine.proxy.rule(SEND, async ({ forward }) => {
-      reached.resolve();
+      held += 1;
       await gate.promise;
       return forward();
     });
-    const alone = ctx.settler.settle(first as (typeof exact)[number]);
-    await reached.promise;
+    // Each of both keys has its transaction, so that all others gather.
+    const alone = [];
+    for (const [nth, payment] of ahead.entries()) {
+      alone.push(ctx.settler.settle(payment));
+      await expect.poll(() => held).toBe(nth + 1);
+    }
     // Asked about each payment just before it waits for its transaction.
     const asking = vi.spyOn(engine.ctx.contractPayers, 'isContract');
     const areInLine = () =>
@@ -130,7 +135,7 @@ describe('a deposit', () => {
     await expect.poll(areInLine).toBe(deposits.length + exact.length);
     asking.mockRestore();
     gate.resolve();
-    await alone;
+    await Promise.all(alone);
     expect((await settled).map(({ state }) => state)).toEqual(['settled', 'settled', 'settled', 'refused']);
     expect((await Promise.all(paid)).map(({ state }) => state)).toEqual(exact.map(() => 'settled'));
     const hashes = await Promise.all(configs.slice(0, 3).map(async (config) => (await paymentsOf(config))[0]?.hash));
