@@ -15,7 +15,7 @@ import { failpoint } from '../../lib/process/failpoint.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import type { Store } from '../../store/database.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
-import type { ChainContext, PaymentConditions } from '../chain-outbox/chain-context.ts';
+import type { ChainContext } from '../chain-outbox/chain-context.ts';
 import type { ChainPayment, NewChainPayment } from '../chain-outbox/chain-payment.ts';
 import { findByNames, findBySubject, insertChainPayments } from '../chain-outbox/chain-payment-store.ts';
 import { findHeld } from '../chain-outbox/held-payout-store.ts';
@@ -194,7 +194,7 @@ async function signPayout(
 }
 
 /** Simulates the transfer first: one that the token refuses would leave the treasury and never arrive. */
-async function requireTransferable(ctx: PaymentChecks & PaymentConditions, payment: NewChainPayment): Promise<void> {
+async function requireTransferable(ctx: WithdrawContext, payment: NewChainPayment): Promise<void> {
   const unavailable = (cause: unknown) =>
     new AppError('UNAVAILABLE', 'The node cannot pay on chain now. Nothing was withdrawn.', {}, { cause });
   const refused = await ctx.simulator.simulate(payment).catch((cause) => {

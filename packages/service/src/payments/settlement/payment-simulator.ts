@@ -68,7 +68,8 @@ export async function simulateAll(
   );
 }
 
-type Refused = Pick<NewChainPayment, 'direction' | 'authorization'>;
+type Refused = Pick<NewChainPayment, 'direction'> & SignedAuthorization;
+type RefusalContext = PaymentConditions & Pick<ChainAccess, 'usdc'>;
 
 /** The payer's fault in a revert of the token, by its text; null: the text does not show one. */
 export function reasonOfRevert(revert: string): RefusalReason | null {
@@ -83,16 +84,19 @@ export function reasonOfRevert(revert: string): RefusalReason | null {
 
 /**
  * The token's reason, if a refusal is not the payer's fault; null: it is. Asks the token only when the text does not show it. A payment
- * refused for such a reason has not failed: the token may accept it later. Throws when the chain does not answer.
+ * refused for such a reason has not failed: the token may accept it later. A token that accepts the wallet again by the time it is asked
+ * may have refused it before, so only a refusal between two such answers is the payer's. Throws when the chain does not answer.
  */
-export const refusalOfNode = async (
-  ctx: PaymentConditions,
-  payment: Refused,
-  revert: string,
-): Promise<string | null> => (reasonOfRevert(revert) ? null : ctx.settlementHalt.causeOf(payment));
+export async function refusalOfNode(ctx: RefusalContext, payment: Refused, revert: string): Promise<string | null> {
+  if (reasonOfRevert(revert)) return null;
+  const cause = await ctx.settlementHalt.causeOf(payment);
+  if (cause !== null) return cause;
+  const [again = null] = await ctx.usdc.simulate([payment]);
+  return again === null ? revert : ctx.settlementHalt.causeOf(payment);
+}
 
 /** Throws UNAVAILABLE when a refusal is not about the payer. */
-export async function requireAboutPayer(ctx: PaymentConditions, payment: Refused, revert: string): Promise<void> {
+export async function requireAboutPayer(ctx: RefusalContext, payment: Refused, revert: string): Promise<void> {
   const reason = await refusalOfNode(ctx, payment, revert);
   if (reason !== null) throw cannotSettle(reason);
 }

@@ -1,5 +1,5 @@
 import { scopes } from '@agent-network/contracts/access/scopes';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { findById } from '../../../src/payments/chain-outbox/chain-payment-store.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { contradictions } from '../../support/books.ts';
@@ -92,6 +92,28 @@ it.each(halts)(
       status: 200,
       body: { data: { status: 'completed' } },
     });
+  },
+);
+
+it.each(halts)(
+  'a payment that was refused while the %s is 503, also when that is over as soon as the node asks why',
+  async (_what, start, end) => {
+    const { key } = await h.newAccount();
+    await h.request('POST', '/payments/treasury', { key, body: {} });
+    const wallet = await h.newWallet(1_000_000n);
+    const body = { amount: '1' };
+    const headers = await payV2(h, wallet, await h.request('POST', DEPOSIT, { key, body }));
+    const { causeOf } = h.ctx.settlementHalt;
+    const asked = vi.spyOn(h.ctx.settlementHalt, 'causeOf').mockImplementationOnce(async (...refused) => {
+      await end();
+      return causeOf(...refused);
+    });
+    onTestFinished(() => asked.mockRestore());
+    await start();
+    const refused = await h.request('POST', DEPOSIT, { key, body, headers });
+    expect(refused).toMatchObject({ status: 503, body: { error: { details: { state: 'cannot_settle' } } } });
+    expect(asked).toHaveBeenCalledOnce();
+    expect((await h.request('POST', DEPOSIT, { key, body, headers })).status).toBe(200);
   },
 );
 
