@@ -8,6 +8,7 @@ import { paymentPending, paymentRequired, type TermsContext } from '../../paymen
 import type { CallServices } from '../call-services.ts';
 import { hasEnded, type Invocation } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
+import type { ChangeHub, ChangeWatch } from '../stream/change-hub.ts';
 import type { Invoked } from './invoke-input.ts';
 
 type AwaitContext = TermsContext & CallServices;
@@ -82,9 +83,17 @@ async function watchUntil(
       const found = (await findInvocation(ctx.db, invocation.id)) ?? invocation;
       const leftMs = endMs - performance.now();
       if (isOver(found) || isLeaving || leftMs <= 0) return found;
-      await watch.next(Math.min(pauseMs, leftMs));
+      await stateChange(ctx.changeHub, watch, Math.min(pauseMs, leftMs));
     }
   } finally {
     watch.close();
   }
+}
+
+/** Resolves at the next change that is more than stored output, when this process is about to end, or after `atMostMs`. */
+async function stateChange(changeHub: ChangeHub, watch: ChangeWatch, atMostMs: number): Promise<void> {
+  const endMs = performance.now() + atMostMs;
+  const leftMs = () => endMs - performance.now();
+  const isOutput = async () => (await watch.next(leftMs())) && (watch.takeSaid()?.length ?? 0) > 0;
+  while (leftMs() > 0 && (await isOutput()) && !changeHub.hasLeft());
 }

@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import type { Invocation } from '../../../src/calls/invocation.ts';
+import { findInvocation } from '../../../src/calls/invocation-store.ts';
+import { awaitInvocation } from '../../../src/calls/start/await-invocation.ts';
+import type { Invoked } from '../../../src/calls/start/invoke-input.ts';
 import { type Answer, type Harness, startHarness } from '../../support/harness.ts';
 import { borrowHarness } from '../../support/lent-harness.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
@@ -66,6 +70,28 @@ it('a caller that paid by x402 gets it too, with the settlement; presenting the 
   const { extensions, ...settled } = paymentResponseOf(late);
   expect(settled).toEqual(paymentResponseOf(early));
   expect(extensions['offer-receipt'].info.receipt.payload.transaction).toBe(settled.transaction);
+});
+
+it('a caller whose call is run by others reads it again when its state changes, not with each piece of its output', async () => {
+  const letGo = slowAgent();
+  const { key } = await newClient(h, '1.00');
+  const begun = await h.request('POST', `/invoke/${agent.id}`, { key, body: { task: 'x' } });
+  const { requestId } = begun.body.data;
+  const invocation = (await findInvocation(h.ctx.db, requestId)) as Invocation;
+  const query = vi.spyOn(h.ctx.db, 'query');
+  onTestFinished(() => query.mockRestore());
+  const reads = () => query.mock.calls.filter(([name]) => name === 'find-invocation').length;
+  const invoked = { invocation, ending: null, payment: null, deposit: null, isReplay: false } as unknown as Invoked;
+  const waiting = awaitInvocation(h.ctx, invoked, 60_000);
+  await expect.poll(reads).toBeGreaterThan(4);
+  const before = reads();
+  for (let position = 1; position <= 500; position++) {
+    h.ctx.changeHub.changed(requestId, [{ position, type: 'invocation.chunk', data: {}, createdAt: new Date(0) }]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(reads() - before).toBeLessThan(20);
+  letGo();
+  expect(await waiting).toMatchObject({ id: requestId, status: 'completed' });
 });
 
 it('a caller that need not wait so long has the result', async () => {
