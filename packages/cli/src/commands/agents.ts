@@ -76,7 +76,7 @@ const agentFacts = (agent: AgentDetail, terminal: Terminal): string =>
     ['description', oneLine(agent.description) || null],
     ['capabilities', agent.capabilities.join(', ')],
     ['price', `${priceText({ ...agent.rates, metadata: agent.metadata })} a request`],
-    ['reputation', `${Math.round(agent.reputation)} of 1,000, ${agent.totalRequests} requests`],
+    ['reputation', reputationText(agent)],
     ['status', agent.status === 'online' ? terminal.good(agent.status) : terminal.bad(agent.status)],
     ['verified', agent.verified ? 'yes' : 'no'],
     ['response', agent.avgResponseTime],
@@ -84,6 +84,10 @@ const agentFacts = (agent: AgentDetail, terminal: Terminal): string =>
     ['node', agent.location],
     ['endpoint', oneLine(agent.endpoint)],
   ]);
+
+/** Until enough independent customers have paid, the score says little. */
+const reputationText = ({ isNew, reputation, totalRequests }: AgentDetail): string =>
+  `${isNew ? 'new' : `${Math.round(reputation)} of 1,000`}, ${totalRequests} requests`;
 
 async function list(session: Session): Promise<void> {
   const { agents, total } = await session.requireClient().listOwnAgents({ query: { limit: 100 } });

@@ -63,7 +63,11 @@ export const agentTable = (agents: readonly AgentListItem[], terminal: Terminal)
       { title: 'NAME', value: (agent) => agent.name, isFlexible: true },
       { title: 'CAPABILITIES', value: (agent) => agent.capabilities.join(','), isFlexible: true },
       { title: 'PRICE', value: (agent) => agent.rates.perRequest, alignsRight: true },
-      { title: 'REP', value: (agent) => String(Math.round(agent.reputation)), alignsRight: true },
+      {
+        title: 'REP',
+        value: (agent) => (agent.isNew ? 'new' : String(Math.round(agent.reputation))),
+        alignsRight: true,
+      },
       { title: 'STATUS', value: (agent) => agent.status },
       { title: 'VERIFIED', value: (agent) => (agent.verified ? 'yes' : 'no') },
     ],

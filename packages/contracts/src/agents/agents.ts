@@ -59,14 +59,18 @@ export const agentStatuses = ['pending_verification', 'online', 'offline'] as co
 export type AgentStatus = (typeof agentStatuses)[number];
 
 export const Reputation = z.number().min(0).max(1000);
+const isNew = z
+  .boolean()
+  .describe('Fewer than three independent customers have paid for calls: the reputation is mostly a starting value.');
 
-/** Agent (list item) of the spec. A pending agent is shown as offline here: it can't be invoked. */
+/** Agent (list item) of the spec, extended by `isNew`. A pending agent is shown as offline here: it can't be invoked. */
 export const AgentListItem = z.object({
   id: Id,
   name: z.string(),
   capabilities: z.array(z.string()),
   rates: Rates,
   reputation: Reputation,
+  isNew,
   status: z.enum(['online', 'offline']),
   location: z.string(),
   responseTime: Duration,
@@ -74,7 +78,7 @@ export const AgentListItem = z.object({
 });
 export type AgentListItem = z.infer<typeof AgentListItem>;
 
-/** Agent (detail) of the spec, extended by `status`, `location`, `metadata`, `updatedAt` and `frozen`. */
+/** Agent (detail) of the spec, extended by `isNew`, `status`, `location`, `metadata`, `updatedAt` and `frozen`. */
 export const AgentDetail = z.object({
   id: Id,
   name: z.string(),
@@ -83,6 +87,7 @@ export const AgentDetail = z.object({
   rates: Rates.extend({ tiers: RateTiers }),
   owner: WalletAddress,
   reputation: Reputation,
+  isNew,
   totalRequests: z.int().min(0),
   successRate: Fraction,
   avgResponseTime: Duration,

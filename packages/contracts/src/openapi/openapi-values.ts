@@ -117,6 +117,7 @@ const usual: Readonly<Record<string, unknown>> = {
   cursor: 'eyJzIjo5NzIuNX0',
   nextCursor: 'eyJzIjo5NzIuNX0',
   reputation: 972.5,
+  isNew: false,
   similarity: 0.87,
   successRate: 0.994,
   uptime: 0.999,

@@ -22,6 +22,7 @@ export type AgentChange = Partial<
     | 'typesId'
     | 'status'
     | 'reputation'
+    | 'isNew'
     | 'endpointProvenAt'
     | 'checksDone'
     | 'failedInARow'
@@ -65,6 +66,7 @@ const columnOf: Record<keyof StoredChange, string> = {
   typesId: 'types_id',
   status: 'status',
   reputation: 'reputation',
+  isNew: 'is_new',
   endpointProvenAt: 'endpoint_proven_at',
   checksDone: 'checks_done',
   failedInARow: 'failed_in_a_row',

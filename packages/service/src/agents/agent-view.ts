@@ -16,6 +16,7 @@ export type ListedAgent = Pick<
   | 'perRequestMicro'
   | 'perHourMicro'
   | 'reputation'
+  | 'isNew'
   | 'status'
   | 'responseMs'
   | 'endpointProvenAt'
@@ -30,6 +31,7 @@ export const toListItem = (agent: ListedAgent, nodeLabel: string): AgentListItem
   capabilities: agent.capabilities,
   rates: { perRequest: formatUsdc(agent.perRequestMicro), perHour: formatUsdc(agent.perHourMicro) },
   reputation: agent.reputation,
+  isNew: agent.isNew,
   status: agent.status === 'online' ? 'online' : 'offline',
   location: agent.homeLabel ?? nodeLabel,
   responseTime: formatDuration(agent.responseMs ?? 0),
@@ -55,6 +57,7 @@ export function toDetail(agent: Agent, nodeLabel: string): AgentDetail {
     },
     owner: agent.owner,
     reputation: agent.reputation,
+    isNew: agent.isNew,
     totalRequests: Number(calls),
     successRate: share(agent.completed, calls),
     avgResponseTime: formatDuration(agent.completed === 0n ? 0 : Number(agent.durationMs) / Number(agent.completed)),

@@ -74,6 +74,8 @@ export interface Agent {
   readonly typesId: string | null;
   readonly status: StoredStatus;
   readonly reputation: number;
+  /** True while too few independent customers have paid for the score to say much. */
+  readonly isNew: boolean;
   /** null: another node is its home and calls it. */
   readonly tokenSealed: Buffer | null;
   readonly endpointProvenAt: Date | null;

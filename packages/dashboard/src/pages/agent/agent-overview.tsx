@@ -30,7 +30,11 @@ export const AgentOverview = ({ agent }: { agent: AgentDetail & { readonly inter
   <div className="space-y-5">
     <Stats>
       <Stat label="Price" value={<Money amount={agent.rates.perRequest} />} hint="per request" />
-      <Stat label="Reputation" value={agent.reputation} hint="out of 1,000" />
+      <Stat
+        label="Reputation"
+        value={agent.isNew ? 'New' : Math.round(agent.reputation)}
+        hint={agent.isNew ? 'few customers yet' : 'out of 1,000'}
+      />
       <Stat label="Calls" value={groupDigits(agent.totalRequests)} />
       <Stat label="Success rate" value={agent.totalRequests > 0 ? percentText(agent.successRate) : '–'} />
       <Stat

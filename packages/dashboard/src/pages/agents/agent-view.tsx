@@ -107,7 +107,7 @@ function AgentBody({ agent }: { agent: OwnAgent }) {
 }
 
 /** An agent's balance, earnings and success rate. */
-const AgentStats = ({ agent: { balance, earned, calls7, failures7, reputation } }: { agent: OwnAgent }) => (
+const AgentStats = ({ agent: { balance, earned, calls7, failures7, reputation, isNew } }: { agent: OwnAgent }) => (
   <Stats>
     <Stat
       label="Balance"
@@ -118,7 +118,11 @@ const AgentStats = ({ agent: { balance, earned, calls7, failures7, reputation } 
     <Stat label="Earned in 7 days" value={<Money amount={earned.days7} />} />
     <Stat label="Earned in 30 days" value={<Money amount={earned.days30} />} />
     <Stat label="Calls in 7 days" value={groupDigits(calls7)} hint={`${groupDigits(failures7)} failed`} />
-    <Stat label="Reputation" value={Math.round(reputation)} hint="out of 1,000" />
+    <Stat
+      label="Reputation"
+      value={isNew ? 'New' : Math.round(reputation)}
+      hint={isNew ? 'few customers yet' : 'out of 1,000'}
+    />
   </Stats>
 );
 

@@ -11,6 +11,7 @@ import { Badge, Status } from '../../ui/values/badge.tsx';
 import { Icon } from '../../ui/values/icon.tsx';
 import { Identicon } from '../../ui/values/identicon.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { Reputation } from '../../ui/values/reputation.tsx';
 import { registerCommand } from './agent-samples.ts';
 import { verificationParts } from './verification.ts';
 
@@ -50,7 +51,7 @@ const agentColumns: readonly Column<OwnAgent>[] = [
     align: 'right',
     cell: ({ failures7 }) => (failures7 > 0 ? <span className="text-bad">{groupDigits(failures7)}</span> : '0'),
   },
-  { header: 'Reputation', align: 'right', cell: ({ reputation }) => Math.round(reputation) },
+  { header: 'Reputation', align: 'right', cell: (agent) => <Reputation of={agent} /> },
 ];
 
 function VerificationBadge({ agent }: { agent: OwnAgent }) {

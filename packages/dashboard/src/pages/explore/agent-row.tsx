@@ -6,6 +6,7 @@ import { Badge, Status } from '../../ui/values/badge.tsx';
 import { Duration } from '../../ui/values/duration.tsx';
 import { Identicon } from '../../ui/values/identicon.tsx';
 import { Money } from '../../ui/values/money.tsx';
+import { Reputation } from '../../ui/values/reputation.tsx';
 import { VerifiedMark } from '../../ui/values/verified-mark.tsx';
 
 const SHOWN_CAPABILITIES = 6;
@@ -37,7 +38,10 @@ export const AgentRow = ({ agent, aside }: AgentRowProps) => (
         <Price amount={agent.rates.perRequest} />
       </div>
       <p className="mt-0.5 flex flex-wrap gap-x-3 text-[13px] text-muted">
-        <span>reputation {agent.reputation}</span>
+        <span>
+          {agent.isNew ? null : 'reputation '}
+          <Reputation of={agent} />
+        </span>
         {Number.parseFloat(agent.responseTime) > 0 && (
           <span>
             responds in <Duration value={agent.responseTime} />

@@ -31,6 +31,7 @@ const changes: { readonly [F in keyof Agent]: readonly [before: Agent[F], after:
   typesId: [null, 'typ_a'],
   status: ['online', 'offline'],
   reputation: [1, 2],
+  isNew: [true, false],
   tokenSealed: [null, Buffer.from('a')],
   endpointProvenAt: [at(1), null],
   walletProvenAt: [at(1), null],

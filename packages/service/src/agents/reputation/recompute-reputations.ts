@@ -9,7 +9,7 @@ import { findAgentRow } from '../agent-store.ts';
 import { ENOUGH_OWNERS } from './credibility.ts';
 import { type JudgeContext, readEvidence } from './judge-payers.ts';
 import { countOutcomes, type Pace } from './outcome-store.ts';
-import { FORMULA_VERSION, FULL_MICRO } from './reputation.ts';
+import { FORMULA_VERSION, FULL_MICRO, isNewAgent } from './reputation.ts';
 import { judgeOutcomes, newcomer, partsOf, type ReputationParts } from './reputation-parts.ts';
 import { findReputation, forgetReputation, saveReputation, takeDueReputations } from './reputation-store.ts';
 
@@ -58,8 +58,9 @@ export async function recomputeReputation(ctx: JudgeContext, agentId: string, du
     const current = await lockAgentRow(tx, agentId);
     if (!current) return;
     const reputation = await keepReputation(tx, current, outcomes, { now: ctx.clock.now(), due });
-    if (reputation === current.reputation) return;
-    await updateAgentRow(tx, agentId, { reputation });
+    const isNew = isNewAgent(outcomes);
+    if (reputation === current.reputation && isNew === current.isNew) return;
+    await updateAgentRow(tx, agentId, { reputation, isNew });
   });
 }
 

@@ -84,6 +84,13 @@ function sumOf(payers: readonly PayerEvidence[]): { good: number; bad: number; p
   return { good: add(capped.map(({ good }) => good)), bad: add(capped.map(({ bad }) => bad)), payers: payers.length };
 }
 
+/** Independent payers below which an agent is new. */
+const MIN_PAYERS = 3;
+
+/** True while so few independent payers have paid that the score is mostly the prior. */
+export const isNewAgent = ({ crediblePayers, weakPayers }: Pick<OutcomesPart, 'crediblePayers' | 'weakPayers'>) =>
+  crediblePayers + weakPayers < MIN_PAYERS;
+
 /** The mean of a beta distribution less its standard deviation. */
 function qualityOf(good: number, bad: number): number {
   const total = PRIOR + good + PRIOR + bad;

@@ -12,7 +12,7 @@ export interface StoredListing extends ListedAgent {
 }
 
 const listed = `select g.id, g.name, g.description, g.capabilities, g.metadata -> 'tags' as tags, g.home_node as home,
-    g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.reputation, g.status, g.response_ms as "responseMs",
+    g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.reputation, g.is_new as "isNew", g.status, g.response_ms as "responseMs",
     g.endpoint_proven_at as "endpointProvenAt", g.created_at as "createdAt", n.label as "homeLabel",
     g.home_node is not null or a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven"
   from agent g join account a on a.id = g.account_id left join network_node n on n.id = g.home_node

@@ -79,6 +79,21 @@ async function newCustomer(): Promise<TestAccount> {
 let shops: string[];
 const newShop = async () => newAgent(await h.newAccount());
 
+it('an agent is new until three independent customers have paid, in lists too; the owner is none of them', async () => {
+  const owner = await h.newAccount();
+  const agentId = await newAgent(owner);
+  const states = async () => {
+    await scoreOf(agentId);
+    const { body: found } = await h.request('GET', '/agents?limit=100');
+    const listed = found.data.agents.find(({ id }: { id: string }) => id === agentId);
+    return [(await h.request('GET', `/agents/${agentId}`)).body.data.isNew, listed.isNew];
+  };
+  for (const by of [await h.newAccount(), await h.newAccount(), owner]) await record({ by, agentId });
+  expect(await states()).toEqual([true, true]);
+  await record({ by: await h.newAccount(), agentId, isGood: false });
+  await expect.poll(states).toEqual([false, false]);
+});
+
 describe('a paid call', () => {
   let owner: TestAccount;
   let agent: TestAgent;
