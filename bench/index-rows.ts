@@ -45,6 +45,7 @@ export function indexRow(number: number, random: () => number): ListingRow {
     description: words(PER_AGENT.descriptionWords).join(' '),
     capabilities: [...capabilities],
     tags: words(PER_AGENT.tags),
+    exampleQuestions: [],
     home: random() < 0.8 ? null : `node_${Math.floor(random() * 20)}`,
     isOnline: random() < 0.7,
     isVerified: random() < 0.5,

@@ -129,11 +129,12 @@ function allSets(terms: Int32Array): number[] {
 }
 
 /** Each word with the level of the best field that contains it, as in `termsOf`. */
-function levelsOf({ name, tags, description }: ListingRow): Map<string, Level> {
+function levelsOf({ name, tags, description, exampleQuestions }: ListingRow): Map<string, Level> {
   const levels = new Map<string, Level>();
   for (const word of wordsOf(name)) levels.set(word, 2);
   for (const tag of tags) for (const word of wordsOf(tag)) if (!levels.has(word)) levels.set(word, 1);
-  for (const word of wordsOf(description)) if (!levels.has(word)) levels.set(word, 0);
+  for (const text of [description, ...exampleQuestions])
+    for (const word of wordsOf(text)) if (!levels.has(word)) levels.set(word, 0);
   return levels;
 }
 

@@ -4,7 +4,15 @@ import { createListingIndex } from './create-listing-index.ts';
 
 const everyone = { wanted: { any: [], all: [], texts: [] }, words: null, beside: [] };
 const filter = { isOnline: [true, false], isVerified: [true, false], limits: [] };
-const facts = { description: '', tags: [], home: null, isOnline: true, isVerified: true, reputation: 0 };
+const facts = {
+  description: '',
+  tags: [],
+  exampleQuestions: [],
+  home: null,
+  isOnline: true,
+  isVerified: true,
+  reputation: 0,
+};
 const amounts = { perRequestMicro: 0n, perHourMicro: 0n, responseMs: null, createdAt: new Date(0) };
 
 function facetsOf(capabilities: readonly (readonly string[])[]) {

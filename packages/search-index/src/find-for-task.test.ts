@@ -16,6 +16,7 @@ const row: fc.Arbitrary<ListingRow> = fc.record({
   description: fc.subarray(words).map((each) => each.join(', ')),
   capabilities: fc.subarray(capabilities),
   tags: fc.subarray(words, { maxLength: 1 }),
+  exampleQuestions: fc.subarray(words, { maxLength: 1 }),
   home: fc.constantFrom(null, 'node_a'),
   isOnline: fc.boolean(),
   isVerified: fc.boolean(),
@@ -123,7 +124,15 @@ describe('agents for a task', () => {
 
   it('are not covered far worse by an agent that also says in a script without spaces what it does', () => {
     const index = createListingIndex(1);
-    const base = { capabilities: [], tags: [], home: null, isOnline: true, isVerified: true, perHourMicro: 0n };
+    const base = {
+      capabilities: [],
+      tags: [],
+      exampleQuestions: [],
+      home: null,
+      isOnline: true,
+      isVerified: true,
+      perHourMicro: 0n,
+    };
     const facts = { ...base, perRequestMicro: 1n, responseMs: 1, createdAt: new Date(0), item: Buffer.from('{}') };
     const english = ['contract', ...Array.from({ length: 34 }, (_, nth) => `word${nth}`)].join(' ');
     const japanese = String.fromCodePoint(...Array.from({ length: 120 }, (_, nth) => 0x4e00 + nth));
@@ -142,7 +151,15 @@ describe('agents for a task', () => {
 
   it('of words that most agents have are the ones with all of them, and the best reputations', () => {
     const index = createListingIndex(1);
-    const base = { capabilities: [], tags: [], home: null, isOnline: true, isVerified: true, perHourMicro: 0n };
+    const base = {
+      capabilities: [],
+      tags: [],
+      exampleQuestions: [],
+      home: null,
+      isOnline: true,
+      isVerified: true,
+      perHourMicro: 0n,
+    };
     const facts = { ...base, perRequestMicro: 1n, responseMs: 1, createdAt: new Date(0), item: Buffer.from('{}') };
     for (let n = 0; n < 12_000; n++)
       index.put({
@@ -176,7 +193,15 @@ describe('agents for a task', () => {
 
   it('of a word that very many agents have are as many as are asked for', () => {
     const index = createListingIndex(1);
-    const base = { capabilities: [], tags: [], home: null, isOnline: true, isVerified: true, perHourMicro: 0n };
+    const base = {
+      capabilities: [],
+      tags: [],
+      exampleQuestions: [],
+      home: null,
+      isOnline: true,
+      isVerified: true,
+      perHourMicro: 0n,
+    };
     const facts = { ...base, perRequestMicro: 1n, responseMs: 1, createdAt: new Date(0), item: Buffer.from('{}') };
     for (let n = 0; n < 2100; n++)
       index.put({ ...facts, id: `agt_${n}`, name: 'alpha', description: '', reputation: n % 1000 });

@@ -8,6 +8,7 @@ export interface ListingRow {
   readonly description: string;
   readonly capabilities: readonly string[];
   readonly tags: readonly string[];
+  readonly exampleQuestions: readonly string[];
   /** Home node; null: this node. */
   readonly home: string | null;
   readonly isOnline: boolean;

@@ -32,6 +32,7 @@ const rowOf = (anId: fc.Arbitrary<string>): fc.Arbitrary<ListingRow> =>
     description: fc.subarray(words, { maxLength: 3 }).map((each) => each.join(', ')),
     capabilities: fc.subarray(capabilities),
     tags: fc.subarray(words, { maxLength: 2 }),
+    exampleQuestions: fc.subarray(words, { maxLength: 1 }),
     home: fc.constantFrom(...homes),
     isOnline: fc.boolean(),
     isVerified: fc.boolean(),
@@ -105,7 +106,17 @@ function isNear(one: string, other: string): boolean {
 }
 
 const named = (id: string, name: string, state: { isOnline: boolean; isVerified: boolean }): ListingRow => ({
-  ...{ id, name, ...state, description: '', capabilities: [], tags: [], home: null, reputation: 0 },
+  ...{
+    id,
+    name,
+    ...state,
+    description: '',
+    capabilities: [],
+    tags: [],
+    exampleQuestions: [],
+    home: null,
+    reputation: 0,
+  },
   ...{ perRequestMicro: 1n, perHourMicro: 0n, responseMs: 1, createdAt: new Date(0), item: Buffer.from('{}') },
 });
 const pending = { isOnline: false, isVerified: false };
@@ -117,7 +128,11 @@ function ownWords(row: ListingRow) {
   const known = wordsByRow.get(row);
   if (known) return known;
   const title = wordsOf(`${row.name} ${row.tags.join(' ')}`);
-  const own = { name: wordsOf(row.name), title, every: [...title, ...wordsOf(row.description)] };
+  const own = {
+    name: wordsOf(row.name),
+    title,
+    every: [...title, ...wordsOf([row.description, ...row.exampleQuestions].join(' '))],
+  };
   wordsByRow.set(row, own);
   return own;
 }

@@ -15,6 +15,17 @@ const Capabilities = z
   .max(50)
   .refine((list) => new Set(list).size === list.length, 'names a capability twice');
 
+/** Questions that an agent is for, in the words of callers, as descriptions often use other words. */
+const ExampleQuestions = z
+  .array(nameText(200).min(1))
+  .max(5)
+  .refine((list) => list.length !== 1, 'must be two to five questions, or none')
+  .refine((list) => new Set(list).size === list.length, 'names a question twice')
+  .describe(
+    'Two to five questions or tasks that the agent is for, in the words of a caller. Search finds the agent by them.',
+  )
+  .meta({ examples: [['Summarise my meeting notes.', 'Make this report shorter.']] });
+
 const RateTiers = z.object({ basic: Usdc, premium: Usdc, enterprise: Usdc });
 const RateTiersInput = z.object({ basic: UsdcInput, premium: UsdcInput, enterprise: UsdcInput });
 /** `perHour` and `tiers` default to the price per request. */
@@ -36,6 +47,7 @@ export const AgentRegistration = z.object({
   upstream: Upstream.optional(),
   metadata: DeclaredMetadata.default({}),
   types: AgentTypes.optional().describe('Input and output of the agent, as JSON Schemas.'),
+  exampleQuestions: ExampleQuestions.default([]),
 });
 export type AgentRegistration = z.output<typeof AgentRegistration>;
 
@@ -51,6 +63,9 @@ export const AgentUpdate = z
     upstream: UpstreamUpdate.optional(),
     metadata: AgentMetadataChange.optional().describe('Replaces the fields that it names; null removes one.'),
     types: AgentTypes.nullable().optional().describe('Replaces all types of the agent; null: removes them.'),
+    exampleQuestions: ExampleQuestions.nullable()
+      .optional()
+      .describe('Replaces all questions; null or an empty list removes them.'),
   })
   .refine((body) => Object.keys(body).length > 0, 'has no field to change');
 export type AgentUpdate = z.output<typeof AgentUpdate>;
@@ -78,7 +93,7 @@ export const AgentListItem = z.object({
 });
 export type AgentListItem = z.infer<typeof AgentListItem>;
 
-/** Agent (detail) of the spec, extended by `isNew`, `status`, `location`, `metadata`, `updatedAt` and `frozen`. */
+/** Agent (detail) of the spec, extended by `isNew`, `status`, `location`, `metadata`, `exampleQuestions`, `updatedAt` and `frozen`. */
 export const AgentDetail = z.object({
   id: Id,
   name: z.string(),
@@ -100,6 +115,7 @@ export const AgentDetail = z.object({
   status: z.enum(agentStatuses),
   location: z.string(),
   metadata: AgentMetadata,
+  exampleQuestions: z.array(z.string()).describe('Questions that the agent is for; empty: its owner gives none.'),
   updatedAt: Timestamp,
   frozen: z
     .boolean()

@@ -32,6 +32,8 @@ export const AgentPart = z.object({
     tiers: z.object({ basic: Usdc, premium: Usdc, enterprise: Usdc }).partial(),
   }),
   metadata: AgentMetadata,
+  /** Absent: none. */
+  exampleQuestions: z.array(z.string()).optional(),
   verified: z.boolean(),
   status: z.enum(agentStatuses),
   responseMs: z.number().min(0).nullable(),

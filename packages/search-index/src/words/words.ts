@@ -50,6 +50,7 @@ export const capabilityTerm = (capability: string): string => (capability === ''
 export interface DescribedAgent {
   readonly name: string;
   readonly description: string;
+  readonly exampleQuestions?: readonly string[] | undefined;
   readonly capabilities: readonly string[];
   readonly metadata: { readonly tags?: readonly string[] | undefined };
 }
@@ -58,11 +59,17 @@ export interface DescribedAgent {
  * The search terms of an agent: its capabilities, and its words; those in name or tags also with `+`, those in the name also with `#`.
  * Words themselves never begin with these signs.
  */
-export function termsOf({ name, description, capabilities, metadata }: DescribedAgent): string[] {
+export function termsOf({
+  name,
+  description,
+  exampleQuestions = [],
+  capabilities,
+  metadata,
+}: DescribedAgent): string[] {
   const title = `${name} ${(metadata.tags ?? []).join(' ')}`;
   return [
     ...new Set(capabilities.map(capabilityTerm)),
-    ...wordsOf(`${title} ${description}`),
+    ...wordsOf([title, description, ...exampleQuestions].join(' ')),
     ...wordsOf(title).map((word) => `+${word}`),
     ...wordsOf(name).map((word) => `#${word}`),
   ];

@@ -19,6 +19,7 @@ export type AgentChange = Partial<
     | 'fault'
     | 'faultDetail'
     | 'metadata'
+    | 'exampleQuestions'
     | 'typesId'
     | 'status'
     | 'reputation'
@@ -63,6 +64,7 @@ const columnOf: Record<keyof StoredChange, string> = {
   fault: 'fault',
   faultDetail: 'fault_detail',
   metadata: 'metadata',
+  exampleQuestions: 'example_questions',
   typesId: 'types_id',
   status: 'status',
   reputation: 'reputation',

@@ -1,6 +1,6 @@
 /** Columns of an agent, from `source`. */
 export const columns = `g.id, g.account_id as "accountId", g.owner_address as owner, g.name, g.description, g.capabilities,
-  g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.types_id as "typesId", g.status,
+  g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.tiers, g.endpoint, g.metadata, g.example_questions as "exampleQuestions", g.types_id as "typesId", g.status,
   g.reputation, g.is_new as "isNew", g.token_sealed as "tokenSealed", g.endpoint_proven_at as "endpointProvenAt",
   case when g.home_node is null and g.frozen_at is null then a.wallet_proven_at end as "walletProvenAt",
   g.home_node is not null or a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven",

@@ -19,6 +19,7 @@ export interface NewAgent {
   readonly upstream: Agent['upstream'];
   readonly upstreamHeadersSealed: Buffer | null;
   readonly metadata: AgentMetadata;
+  readonly exampleQuestions: readonly string[];
   readonly typesId: string | null;
   readonly reputation: number;
   readonly tokenHash: Buffer;
@@ -30,8 +31,8 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
     'insert-agent',
     `insert into agent (id, account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro,
        tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, next_check_at, last_seen_at, created_at, updated_at, changed_at,
-       id_salt, types_id, protocol, upstream, upstream_headers_sealed)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15, $15, $16, $17, $18, $19, $20)`,
+       id_salt, types_id, protocol, upstream, upstream_headers_sealed, example_questions)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending_verification', $12, $13, $14, $15, $15, $15, $15, $15, $16, $17, $18, $19, $20, $21)`,
     [
       agent.id,
       agent.accountId,
@@ -53,6 +54,7 @@ export async function insertAgent(sql: Sql, agent: NewAgent, now: Date): Promise
       agent.protocol,
       JSON.stringify(agent.upstream),
       agent.upstreamHeadersSealed,
+      agent.exampleQuestions,
     ],
   );
   await sql.query('insert-agent-totals', 'insert into agent_totals (agent_id) values ($1)', [agent.id]);

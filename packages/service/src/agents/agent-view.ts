@@ -70,6 +70,7 @@ export function toDetail(agent: Agent, nodeLabel: string): AgentDetail {
     status: shownStatus(agent.status),
     location: agent.homeLabel ?? nodeLabel,
     metadata: agent.metadata,
+    exampleQuestions: [...agent.exampleQuestions],
     updatedAt: agent.updatedAt.toISOString(),
     frozen: agent.frozenAt !== null,
   };

@@ -70,6 +70,8 @@ export interface Agent {
   readonly fault: string | null;
   readonly faultDetail: FaultDetail | null;
   readonly metadata: AgentMetadata;
+  /** Questions that the agent is for; empty: none. */
+  readonly exampleQuestions: readonly string[];
   /** The version of its declared types; null: it has not declared any. */
   readonly typesId: string | null;
   readonly status: StoredStatus;
@@ -201,6 +203,7 @@ const shownFields = [
   'perHourMicro',
   'tiers',
   'metadata',
+  'exampleQuestions',
   'status',
   'owner',
   'tokenId',

@@ -32,9 +32,11 @@ export function judgeAgentFile(file: unknown, entry: AgentEntry, here: Registrar
   if (other) return other;
   const owner = part.owner.toLowerCase();
   if (owner !== entry.owner && !isUnclaimed(entry, here)) return 'other_owner';
-  const { capabilities, rates, metadata } = part;
+  const { capabilities, rates, metadata, exampleQuestions } = part;
   const endpoint = `${entry.baseUrl}/invoke/${entry.agentId}`;
-  const checked = AgentRegistration.safeParse({ name, description, capabilities, rates, endpoint, metadata });
+  const checked = AgentRegistration.safeParse({
+    ...{ name, description, capabilities, rates, endpoint, metadata, exampleQuestions },
+  });
   if (!checked.success) return 'bad_file';
   return {
     id: part.id,
@@ -45,6 +47,7 @@ export function judgeAgentFile(file: unknown, entry: AgentEntry, here: Registrar
     perHourMicro: parseUsdc(rates.perHour),
     tiers: rates.tiers,
     metadata: checked.data.metadata,
+    exampleQuestions: checked.data.exampleQuestions,
     status: active === false ? 'removed' : part.status,
     isVerified: part.verified,
     createdAt: notLater(part.createdAt, here.now),

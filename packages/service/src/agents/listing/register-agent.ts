@@ -55,6 +55,7 @@ export async function registerAgent(
     tiers: input.rates.tiers ?? {},
     ...newUpstream(ctx.secrets, input.endpoint, input),
     metadata: input.metadata,
+    exampleQuestions: input.exampleQuestions,
     reputation: newcomer.score.score,
     tokenHash: hashSecret(identityToken),
     tokenSealed: ctx.secrets.seal(identityToken),

@@ -70,8 +70,8 @@ function changeOf(
 ): { change: AgentChange; names: string[] } {
   const change: AgentChange = {};
   const names: string[] = [];
-  for (const name of ['name', 'description', 'capabilities'] as const) {
-    const value = input[name];
+  for (const name of ['name', 'description', 'capabilities', 'exampleQuestions'] as const) {
+    const value = name === 'exampleQuestions' && input[name] === null ? [] : input[name];
     if (value === undefined || isSame(value, agent[name])) continue;
     Object.assign(change, { [name]: value });
     names.push(name);

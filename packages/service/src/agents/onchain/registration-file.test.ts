@@ -28,6 +28,7 @@ const changes: { readonly [F in keyof Agent]: readonly [before: Agent[F], after:
   fault: [null, 'a'],
   faultDetail: [null, {}] as never,
   metadata: [{}, { website: 'https://a.example' }],
+  exampleQuestions: [[], ['a', 'b']],
   typesId: [null, 'typ_a'],
   status: ['online', 'offline'],
   reputation: [1, 2],

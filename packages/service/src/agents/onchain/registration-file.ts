@@ -63,6 +63,7 @@ export function toRegistrationFile(
         tiers: { ...agent.tiers },
       },
       metadata: agent.metadata,
+      ...(agent.exampleQuestions.length === 0 ? {} : { exampleQuestions: [...agent.exampleQuestions] }),
       verified: isVerified(agent),
       status: agent.status === 'removed' ? 'offline' : agent.status,
       responseMs: agent.responseMs,

@@ -6,12 +6,13 @@ import type { ListedAgent } from '../agent-view.ts';
 export interface StoredListing extends ListedAgent {
   readonly description: string;
   readonly tags: readonly string[] | null;
+  readonly exampleQuestions: readonly string[];
   /** Home node; null: this node. */
   readonly home: string | null;
   readonly createdAt: Date;
 }
 
-const listed = `select g.id, g.name, g.description, g.capabilities, g.metadata -> 'tags' as tags, g.home_node as home,
+const listed = `select g.id, g.name, g.description, g.capabilities, g.metadata -> 'tags' as tags, g.example_questions as "exampleQuestions", g.home_node as home,
     g.per_request_micro as "perRequestMicro", g.per_hour_micro as "perHourMicro", g.reputation, g.is_new as "isNew", g.status, g.response_ms as "responseMs",
     g.endpoint_proven_at as "endpointProvenAt", g.created_at as "createdAt", n.label as "homeLabel",
     g.home_node is not null or a.wallet_proven_at is not null and g.frozen_at is null as "isWalletProven"

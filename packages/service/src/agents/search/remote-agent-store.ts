@@ -20,14 +20,15 @@ export async function upsertRemoteRows(
     'upsert-remote-agents',
     `insert into agent as g (id, account_id, home_node, token_id, owner_address, name, description, capabilities, per_request_micro,
        per_hour_micro, tiers, endpoint, metadata, status, removed_at, reputation, endpoint_proven_at, last_seen_at, created_at, updated_at,
-       types_id)
+       types_id, example_questions)
      select r.id, $2, $3, r."tokenId", r.owner, r.name, r.description, array(select json_array_elements_text(r.capabilities)),
             r."perRequestMicro", r."perHourMicro", r.tiers, r.endpoint, r.metadata, r.status,
             case when r.status = 'removed' then $5::timestamptz end, $4, case when r."isVerified" then $5::timestamptz end, $5,
-            r."createdAt", r."updatedAt", (select t.id from agent_types t where t.id = r."typesId")
+            r."createdAt", r."updatedAt", (select t.id from agent_types t where t.id = r."typesId"),
+            array(select json_array_elements_text(r."exampleQuestions"))
        from json_to_recordset($1::json) as r(id text, "tokenId" numeric, owner text, name text, description text, capabilities json,
          "perRequestMicro" bigint, "perHourMicro" bigint, tiers json, endpoint text, metadata json, status text, "isVerified" boolean,
-         "createdAt" timestamptz, "updatedAt" timestamptz, "typesId" text)
+         "createdAt" timestamptz, "updatedAt" timestamptz, "typesId" text, "exampleQuestions" json)
       order by r.id
      on conflict (id) do update
        set account_id = excluded.account_id, token_id = excluded.token_id, owner_address = excluded.owner_address,
@@ -35,15 +36,16 @@ export async function upsertRemoteRows(
            per_request_micro = excluded.per_request_micro, per_hour_micro = excluded.per_hour_micro, tiers = excluded.tiers,
            endpoint = excluded.endpoint, metadata = excluded.metadata, status = excluded.status,
            removed_at = excluded.removed_at, updated_at = excluded.updated_at, last_seen_at = excluded.last_seen_at, types_id = excluded.types_id,
+           example_questions = excluded.example_questions,
            endpoint_proven_at = case when excluded.endpoint_proven_at is not null
                                      then coalesce(g.endpoint_proven_at, excluded.endpoint_proven_at) end
      where g.home_node = excluded.home_node
        and (g.account_id, g.token_id, g.owner_address, g.name, g.description, g.capabilities, g.per_request_micro, g.per_hour_micro,
-            g.tiers::text, g.endpoint, g.metadata::text, g.status, g.updated_at, g.types_id, g.endpoint_proven_at is null)
+            g.tiers::text, g.endpoint, g.metadata::text, g.status, g.updated_at, g.types_id, g.example_questions, g.endpoint_proven_at is null)
            is distinct from
            (excluded.account_id, excluded.token_id, excluded.owner_address, excluded.name, excluded.description,
             excluded.capabilities, excluded.per_request_micro, excluded.per_hour_micro, excluded.tiers::text, excluded.endpoint,
-            excluded.metadata::text, excluded.status, excluded.updated_at, excluded.types_id, excluded.endpoint_proven_at is null)
+            excluded.metadata::text, excluded.status, excluded.updated_at, excluded.types_id, excluded.example_questions, excluded.endpoint_proven_at is null)
      returning g.id`,
     [JSON.stringify(rows), accountId, nodeId, reputation, now],
   );

@@ -19,6 +19,7 @@ export interface RemoteAgent {
   readonly perHourMicro: bigint;
   readonly tiers: AgentTiers;
   readonly metadata: AgentMetadata;
+  readonly exampleQuestions: readonly string[];
   readonly status: StoredStatus;
   readonly isVerified: boolean;
   readonly createdAt: Date;

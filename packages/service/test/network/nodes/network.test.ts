@@ -80,13 +80,21 @@ describe('an agent that is registered at one node', () => {
   });
 
   it('shows what it is at home, moments after that changed', async () => {
-    const body = { name: 'Zebra Finch', capabilities: ['singing', 'flying'], rates: { perRequest: '0.08' } };
+    const exampleQuestions = ['Which bird is this?', 'How does a wren sound?'];
+    const body = {
+      name: 'Zebra Finch',
+      capabilities: ['singing', 'flying'],
+      rates: { perRequest: '0.08' },
+      exampleQuestions,
+    };
     expect((await a.request('PUT', `/agents/${agent.id}`, { key: owner.key, body })).status).toBe(200);
     await untilSo('a change is told', () => isShown(b, agent.id, { name: 'Zebra Finch' }));
     expect((await detail(b, agent.id)).body.data).toMatchObject({
       capabilities: ['singing', 'flying'],
       rates: { perRequest: '0.08' },
+      exampleQuestions,
     });
+    expect((await find(b, 'wren')).total).toBe(1);
     expect((await find(b, 'zebrafinch')).total).toBe(0);
     expect((await find(b, 'zebra finch')).total).toBe(1);
     expect((await b.request('GET', '/agents?capability=flying')).body.data.total).toBe(1);

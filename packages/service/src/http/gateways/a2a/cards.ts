@@ -77,11 +77,11 @@ const textOf = ({ description, input }: NonNullable<AgentTypes['examples']>[numb
   description ? `${description}: ${JSON.stringify(input)}` : JSON.stringify(input);
 
 /**
- * The examples of each skill, in their order. Examples of the whole agent apply to every skill without its own; long ones only to the
+ * The examples of each skill, in their order. Questions and examples of the whole agent apply to every skill without its own; long ones only to the
  * first, as the card of an agent with fifty skills would repeat them fifty times.
  */
-function examplesOf(types: AgentTypes, capabilities: readonly string[]): string[][] {
-  const whole = (types.examples ?? []).map(textOf);
+function examplesOf(types: AgentTypes, questions: readonly string[], capabilities: readonly string[]): string[][] {
+  const whole = [...questions, ...(types.examples ?? []).map(textOf)];
   const areRepeated = whole.reduce((sum, text) => sum + text.length, 0) <= MAX_REPEATED_CHARS;
   let isFirst = true;
   return capabilities.map((capability) => {
@@ -109,7 +109,7 @@ export function agentCard(ctx: NodeIdentity, agent: AgentDetail & { readonly typ
   const price = rates.perRequest;
   const terms = { price, currency: 'USDC', network: ctx.chain.caip2 };
   const skills = capabilities.length > 0 ? capabilities : ['task'];
-  const examples = examplesOf(types, skills);
+  const examples = examplesOf(types, agent.exampleQuestions, skills);
   return partsOf({
     name: name || id,
     description: description || `An agent that ${capabilities.join(', ') || 'takes tasks'}.`,

@@ -33,6 +33,7 @@ describe('an update', () => {
     ['rates', { rates: { perHour: '7.25' } }],
     ['rates', { rates: { tiers: { premium: '9' } } }],
     ['metadata', { metadata: { tags: ['new'] } }],
+    ['exampleQuestions', { exampleQuestions: ['Where is my parcel?', 'When does it arrive?'] }],
   ])('of %s changes that and nothing else, and names it', async (name, body) => {
     const before = await read();
     const { data } = (await update(body)).body;
@@ -72,6 +73,25 @@ describe('an update', () => {
     expect(quote.body.data).toMatchObject({ estimatedCost: '1.50', breakdown: { units: { count: 3 } } });
     expect((await update({ metadata: { perUnit: null } })).body.data.updated).toEqual(['metadata']);
     expect((await read()).metadata).toEqual({ website, tags: ['newest'] });
+  });
+
+  it('of the example questions changes what searches find, and null or an empty list removes them', async () => {
+    const found = async (text: string) =>
+      (await h.request('POST', '/agents/search', { body: { query: { text } } })).body.data.agents.map(
+        ({ id }: { id: string }) => id,
+      );
+    expect(await found('parcel')).toEqual([agent.id]);
+    for (const none of [null, []]) {
+      expect((await update({ exampleQuestions: none })).body.data.updated).toEqual(['exampleQuestions']);
+      expect((await read()).exampleQuestions).toEqual([]);
+      expect(await found('parcel')).toEqual([]);
+      await update({ exampleQuestions: ['Where is my parcel?', '  When does it arrive? '] });
+      expect(await found('parcel')).toEqual([agent.id]);
+    }
+    const file = (await h.request('GET', `/agents/${agent.id}/registration.json`)).body;
+    expect(file.agentNetwork.exampleQuestions).toEqual(['Where is my parcel?', 'When does it arrive?']);
+    for (const bad of [['one'], ['a', 'a'], ['a', ' '], ['a', 'b'.repeat(201)], [...'abcdef'], 'text'])
+      expectError(await update({ exampleQuestions: bad }), 'VALIDATION_ERROR');
   });
 
   it('of several fields names those that changed', async () => {

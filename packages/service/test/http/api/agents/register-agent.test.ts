@@ -54,6 +54,7 @@ describe('a registration', () => {
         tags: ['fast', 'ΑΒΓ'],
         maxConcurrency: 7,
       },
+      exampleQuestions: ['What does „Baum“ mean in English?', '翻訳してください'],
     };
     const { body } = await register({ ...all, capabilities: ['B.c_d-1', 'a'] });
     const detail = await read(body.data.id);
