@@ -92,7 +92,7 @@ it('finds pages, agents and invocations from anywhere with Ctrl-K, and goes ther
   await page.goto('/dashboard/keys');
   await page.getByRole('heading', { name: 'API keys' }).waitFor();
   await page.keyboard.press('Control+k');
-  const search = page.getByRole('combobox', { name: 'Search pages, agents and invocations' });
+  const search = page.getByRole('combobox', { name: 'Search everything' });
   await isReadyFor(search);
   await page.getByRole('option', { name: 'Webhooks' }).waitFor();
   await page.keyboard.type('palette wea');
@@ -106,10 +106,27 @@ it('finds pages, agents and invocations from anywhere with Ctrl-K, and goes ther
   await search.waitFor({ state: 'hidden' });
   await page.keyboard.press('Meta+k');
   await isReadyFor(search);
-  await page.keyboard.type('no such thing');
-  await page.getByText('No results.').waitFor();
+  await page.keyboard.type('how do I get my money back');
+  await page
+    .getByRole('option', { name: /refund/i })
+    .first()
+    .waitFor();
+  await search.fill('xyzzy');
+  await page.getByRole('option', { name: 'Find agents for “xyzzy”' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('text')).toBe('xyzzy');
+  await page.keyboard.press('Control+k');
+  await isReadyFor(search);
+  await page.keyboard.type('deposit');
+  await page.getByRole('option', { name: 'Add funds' }).click();
+  await page.getByRole('dialog', { name: 'Add funds' }).waitFor();
   await page.keyboard.press('Escape');
-  await search.waitFor({ state: 'hidden' });
+  await page.getByRole('dialog', { name: 'Add funds' }).waitFor({ state: 'hidden' });
+  await page.keyboard.press('Control+k');
+  await isReadyFor(search);
+  await page.keyboard.type('dark');
+  await page.getByRole('option', { name: 'Use the dark theme' }).click();
+  await page.locator('html[data-theme=dark]').waitFor();
   await agent.die();
 });
 

@@ -1,11 +1,10 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { createRouter, Link, useRouter } from '@tanstack/react-router';
-import { EmptyState } from '../ui/layout/empty-state.tsx';
+import { createRouter, useRouter } from '@tanstack/react-router';
 import { Skeleton } from '../ui/layout/skeleton.tsx';
 import { ErrorNote } from '../ui/values/error-note.tsx';
-import { linkClass } from '../ui/values/link.tsx';
 import { routeTree } from './routes.tsx';
 import { parseSearch, stringifySearch } from './search-params.ts';
+import { NotFoundView } from './shell/not-found.tsx';
 
 export const createAppRouter = (queryClient: QueryClient) =>
   createRouter({
@@ -35,19 +34,6 @@ function ErrorView({ error }: { error: unknown }) {
     <main className="mx-auto max-w-2xl p-6">
       <h1 className="mb-4 text-xl font-semibold tracking-tight">Error</h1>
       <ErrorNote title="Something went wrong on this page" error={error} onRetry={() => void router.invalidate()} />
-    </main>
-  );
-}
-
-function NotFoundView() {
-  return (
-    <main className="mx-auto max-w-2xl p-6">
-      <h1 className="sr-only">Page not found</h1>
-      <EmptyState title="Page not found">
-        <Link to="/" className={linkClass}>
-          Go to the overview
-        </Link>
-      </EmptyState>
     </main>
   );
 }

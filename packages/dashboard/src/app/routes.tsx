@@ -3,6 +3,7 @@ import { createRootRouteWithContext, createRoute, lazyRouteComponent, redirect }
 import { exploreParams } from '../pages/explore/explore-params.ts';
 import { searchOf } from './search-params.ts';
 import { sessionQuery } from './session.ts';
+import { NotFoundView } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 
 const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({});
@@ -132,7 +133,7 @@ const operator = createRoute({
 const payments = createRoute({
   getParentRoute: () => shellRoute,
   path: '/payments',
-  validateSearch: searchOf('tab', 'type', 'startDate', 'endDate', 'cursor'),
+  validateSearch: searchOf('tab', 'do', 'type', 'startDate', 'endDate', 'cursor'),
   component: view(() => import('../pages/payments/payments-view.tsx'), 'PaymentsView'),
 });
 
@@ -163,6 +164,9 @@ const usage = createRoute({
   component: view(() => import('../pages/usage/usage-view.tsx'), 'UsageView'),
 });
 
+/** Addresses without a view, within the shell. */
+const notFound = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundView });
+
 /** Every view of the dashboard, with its path. */
 export const routeTree = rootRoute.addChildren([
   signIn,
@@ -187,5 +191,6 @@ export const routeTree = rootRoute.addChildren([
     channel,
     withdrawal,
     usage,
+    notFound,
   ]),
 ]);

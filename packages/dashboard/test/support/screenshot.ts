@@ -5,13 +5,13 @@ import { expect } from 'vitest';
 
 const FOLDER = join(import.meta.dirname, '../../screenshots');
 
-/** From this width on no table scrolls sideways; phones have cards. */
+/** From this width on no table scrolls sideways; phones have rows of two lines. */
 const ROOMY_PX = 1280;
 
 const shape = `({
   overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   titles: document.querySelectorAll('h1').length,
-  clipped: [...document.querySelectorAll('main .card-table')]
+  clipped: [...document.querySelectorAll('main .data-table')]
     .map((table) => table.parentElement)
     .filter((box) => box.scrollWidth > box.clientWidth + 1)
     .map((box) => box.getAttribute('aria-label')),

@@ -1,20 +1,23 @@
-import type { Scope } from '@agent-network/contracts/access/scopes';
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
+import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Icon } from '../../ui/values/icon.tsx';
+import { priceText } from '../../ui/values/money.tsx';
 import { useApi } from '../api-query.ts';
 import { useSession } from '../session.ts';
-import { navItems } from '../shell/navigation.ts';
+import { chooseTheme } from '../shell/theme.ts';
+import { signOut } from '../sign-out.ts';
 import { useSettled } from '../use-settled.ts';
+import { type PaletteGroup, type PaletteItem, pageGroups } from './palette-items.ts';
 
 interface PaletteProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
 }
 
-/** Goes to any page, agent or invocation by a few letters of its name. */
+/** Goes to any page, agent, invocation or section of the documentation by a few words, and does what needs no page. */
 export function Palette({ isOpen, onClose }: PaletteProps) {
   const [search, setSearch] = useState('');
   const groups = usePaletteGroups(search, isOpen);
@@ -23,9 +26,12 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
     onClose();
     setSearch('');
   };
-  const go = ({ to }: PaletteItem) => {
+  const go = ({ goal }: PaletteItem) => {
     close();
-    router.history.push(`/dashboard${to}`);
+    if (goal === 'sign-out') void signOut();
+    else if ('theme' in goal) chooseTheme(goal.theme);
+    else if ('docs' in goal) open(goal.docs, '_blank', 'noopener');
+    else router.history.push(`/dashboard${goal.to}`);
   };
   return (
     <Dialog.Root open={isOpen} onOpenChange={(open) => !open && close()}>
@@ -51,8 +57,8 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
                 <Icon name="search" className="size-4 text-muted" />
                 <Autocomplete.Input
                   dir="auto"
-                  aria-label="Search pages, agents and invocations"
-                  placeholder="Search pages, agents and invocations"
+                  aria-label="Search everything"
+                  placeholder="Search or do anything: “add funds”, “translate”, “dark”"
                   maxLength={200}
                   className="h-11 w-full bg-transparent outline-none placeholder:text-muted"
                 />
@@ -86,7 +92,7 @@ const Group = ({ label, items, onChoose }: GroupProps) => (
     <Autocomplete.Collection>
       {(item: PaletteItem) => (
         <Autocomplete.Item
-          key={item.to}
+          key={item.id}
           value={item}
           onClick={() => onChoose(item)}
           className="flex cursor-pointer items-center justify-between gap-3 rounded-md px-2.5 py-1.5 outline-none select-none data-highlighted:bg-accent-soft"
@@ -101,6 +107,12 @@ const Group = ({ label, items, onChoose }: GroupProps) => (
 
 const PAUSE_MS = 150;
 const SHOWN = 6;
+
+/** The search as a search of agents. */
+const exploreItem = (text: string): PaletteItem => ({
+  ...{ id: 'explore', label: `Find agents for “${text}”`, hint: 'Explore' },
+  goal: { to: `/explore?text=${encodeURIComponent(text)}` },
+});
 
 /** Everything that matches: pages at once, agents and invocations as the node finds them. */
 function usePaletteGroups(search: string, isOpen: boolean): readonly PaletteGroup[] {
@@ -117,69 +129,65 @@ function usePaletteGroups(search: string, isOpen: boolean): readonly PaletteGrou
     { query: { limit: SHOWN, ...(asked === '' ? {} : { search: asked }) } },
     { enabled: isOpen && scopes.includes('invoke'), keepsPrevious: true },
   );
+  const docs = useDocs(isAsked ? asked : '');
   const found = isAsked ? (agents.data?.agents ?? []) : [];
   return [
     ...pageGroups(search, scopes),
     {
       label: 'Agents',
-      items: found.map(({ id, name, rates }) => ({
-        to: `/explore/${id}`,
-        label: name,
-        hint: `${rates.perRequest} USDC`,
-      })),
+      items: [
+        ...found.map(({ id, name, rates }) => ({
+          ...{ id, label: name, goal: { to: `/explore/${id}` } },
+          hint: priceText(rates.perRequest),
+        })),
+        ...(isAsked ? [exploreItem(asked)] : []),
+      ],
     },
     {
       label: 'Invocations',
       items: (invocations.data?.requests ?? []).map(({ requestId, task, agentName, status }) => ({
-        to: `/invocations/${requestId}`,
-        label: `${task} · ${agentName}`,
+        ...{ id: requestId, label: `${task} · ${agentName}`, goal: { to: `/invocations/${requestId}` } },
         hint: status,
       })),
     },
+    { label: 'Documentation', items: docs },
   ].filter(({ items }) => items.length > 0);
 }
 
-/** Something that the palette leads to. */
-interface PaletteItem {
-  /** Unique among all items; a path of the dashboard. */
-  readonly to: string;
-  readonly label: string;
-  /** At the end of the row: a state, or a price. */
-  readonly hint?: string;
+interface DocsHit {
+  /** Address of the section. */
+  readonly id: string;
+  readonly title: string;
+  /** Title of its page. */
+  readonly page: string;
 }
 
-interface PaletteGroup {
-  readonly label: string;
-  readonly items: readonly PaletteItem[];
+type DocsSearch = (question: string) => readonly DocsHit[];
+
+/** The scripts of `/docs`, which rank its sections for a question; they are no part of this build. */
+const addresses = { engine: '/docs/minisearch.js', search: '/docs/search.js', entries: '/docs/search.json' };
+
+async function loadSearch(): Promise<DocsSearch> {
+  const [engine, { createSearch }, answer] = await Promise.all([
+    import(/* @vite-ignore */ addresses.engine),
+    import(/* @vite-ignore */ addresses.search),
+    fetch(addresses.entries),
+  ]);
+  return createSearch(engine.default, await answer.json()) as DocsSearch;
 }
 
-interface Action extends PaletteItem {
-  readonly scope?: Scope;
-}
+const SHOWN_SECTIONS = 3;
 
-/** Pages that are a task of their own. */
-const actions: readonly Action[] = [
-  { to: '/agents/new', label: 'Register an agent', scope: 'agents:write' },
-  { to: '/keys?new=true', label: 'Create an API key', scope: 'keys:manage' },
-  { to: '/webhooks?new=true', label: 'Add a webhook endpoint', scope: 'webhooks:manage' },
-  { to: '/payments?tab=history', label: 'Payment history', scope: 'payments:read' },
-  { to: '/account?tab=audit', label: 'Audit log' },
-];
-
-const words = (text: string): readonly string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
-
-/** Every word of the search begins a word of the label. */
-function matches(label: string, search: string): boolean {
-  const found = words(label);
-  return words(search).every((word) => found.some((each) => each.startsWith(word)));
-}
-
-/** Pages and tasks that the session may use and that match the search by name. */
-function pageGroups(search: string, scopes: readonly Scope[]): readonly PaletteGroup[] {
-  const isAllowed = ({ scope }: { readonly scope?: Scope }) => scope === undefined || scopes.includes(scope);
-  const chosen = (items: readonly Action[]) => items.filter((item) => isAllowed(item) && matches(item.label, search));
-  return [
-    { label: 'Pages', items: chosen(navItems) },
-    { label: 'Tasks', items: chosen(actions) },
-  ];
+/** Sections of the documentation for a question; none for an empty one. The search is loaded with the first question. */
+function useDocs(question: string): readonly PaletteItem[] {
+  const { data: search } = useQuery({
+    queryKey: ['docs-search'],
+    queryFn: loadSearch,
+    enabled: question !== '',
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (!search || question === '') return [];
+  return search(question)
+    .slice(0, SHOWN_SECTIONS)
+    .map(({ id, title, page }) => ({ id, label: title, hint: page, goal: { docs: id } }));
 }

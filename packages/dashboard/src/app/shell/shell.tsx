@@ -114,25 +114,27 @@ function SideNav({ onNavigate }: { onNavigate?: () => void }) {
   const { scopes } = useSession();
   return (
     <nav aria-label="Main" className="flex-1 space-y-4 overflow-y-auto px-3 pb-4">
-      {navigation.map((group, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the groups are constant
-        <ul key={at} className="space-y-0.5">
-          {group
-            .filter(({ scope }) => scope === undefined || scopes.includes(scope))
-            .map(({ to, label, icon }) => (
-              <li key={to}>
-                <Link
-                  to={to}
-                  activeOptions={{ exact: to === '/', includeSearch: false }}
-                  {...(onNavigate ? { onClick: onNavigate } : {})}
-                  className="flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted transition-colors hover:bg-sunken hover:text-text data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent-text"
-                >
-                  <Icon name={icon} />
-                  {label}
-                </Link>
-              </li>
-            ))}
-        </ul>
+      {navigation.map((group) => (
+        <div key={group.label}>
+          {group.label && <p className="px-2.5 pb-1 text-xs font-medium text-muted">{group.label}</p>}
+          <ul aria-label={group.label ?? undefined} className="space-y-0.5">
+            {group.items
+              .filter(({ scope }) => scope === undefined || scopes.includes(scope))
+              .map(({ to, label, icon }) => (
+                <li key={to}>
+                  <Link
+                    to={to}
+                    activeOptions={{ exact: to === '/', includeSearch: false }}
+                    {...(onNavigate ? { onClick: onNavigate } : {})}
+                    className="flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted transition-colors hover:bg-sunken hover:text-text data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent-text"
+                  >
+                    <Icon name={icon} />
+                    {label}
+                  </Link>
+                </li>
+              ))}
+          </ul>
+        </div>
       ))}
     </nav>
   );

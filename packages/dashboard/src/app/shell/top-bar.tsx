@@ -1,6 +1,7 @@
-import { useLocation } from '@tanstack/react-router';
+import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button, buttonClass, IconButton } from '../../ui/controls/button.tsx';
+import { useCopy } from '../../ui/controls/copy-text.ts';
 import { Menu } from '../../ui/controls/menu.tsx';
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
 import { Badge } from '../../ui/values/badge.tsx';
@@ -66,6 +67,8 @@ const shortAddress = (address: string) => `${address.slice(0, 6)}…${address.sl
 
 function AccountMenu() {
   const { address } = useSession();
+  const navigate = useNavigate();
+  const { copy } = useCopy();
   return (
     <Menu
       trigger={
@@ -75,6 +78,10 @@ function AccountMenu() {
         </Button>
       }
       items={[
+        { label: 'Copy address', icon: 'copy', onSelect: () => copy(address) },
+        { label: 'Account and sessions', icon: 'account', onSelect: () => void navigate({ to: '/account' }) },
+        { label: 'API keys', icon: 'key', onSelect: () => void navigate({ to: '/keys' }) },
+        { label: 'Documentation', icon: 'help', onSelect: () => void open('/docs', '_blank', 'noopener') },
         {
           label: 'Sign out',
           icon: 'signOut',

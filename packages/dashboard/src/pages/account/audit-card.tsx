@@ -99,11 +99,11 @@ const auditColumns = (sessionId: string): readonly Column<AuditEntry>[] => [
       </span>
     ),
   },
-  { header: 'Target', cell: ({ subject }) => <Subject subject={subject} /> },
+  { header: 'Target', phone: 'none', cell: ({ subject }) => <Subject subject={subject} /> },
   { header: 'By', cell: ({ actor }) => <Actor actor={actor} isThis={actor.id === sessionId} /> },
-  { header: 'From', cell: (entry) => <From {...entry} /> },
-  { header: 'Outcome', cell: (entry) => <Outcome {...entry} /> },
-  { header: 'When', align: 'right', cell: ({ at }) => <TimeAgo at={at} /> },
+  { header: 'From', phone: 'none', cell: (entry) => <From {...entry} /> },
+  { header: 'Outcome', phone: 'top', cell: (entry) => <Outcome {...entry} /> },
+  { header: 'When', align: 'right', phone: 'bare', cell: ({ at }) => <TimeAgo at={at} /> },
 ];
 
 /** Descriptions of audited calls; calls without one are shown by name. */

@@ -35,9 +35,10 @@ const sessionColumns = (onEnd: (session: ListedSession) => void): readonly Colum
   { header: 'Browser', cell: (session) => <Browser session={session} /> },
   { header: 'Signed in', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
   { header: 'Last seen', cell: ({ lastSeenAt }) => <TimeAgo at={lastSeenAt} /> },
-  { header: 'Expires if unused', cell: (session) => <TimeAgo at={endOf(session)} /> },
+  { header: 'Expires if unused', phone: 'none', cell: (session) => <TimeAgo at={endOf(session)} /> },
   {
     header: 'Actions',
+    phone: 'top',
     hidesHeader: true,
     align: 'right',
     cell: (session) => (

@@ -40,10 +40,10 @@ export function AgentView() {
           Explore
         </Link>
       }
+      picture={agent && <Identicon id={agentId} />}
       aside={
         agent && (
           <>
-            <Identicon id={agentId} className="order-first size-8" />
             <Status value={agent.status} />
             <VerifiedMark isVerified={agent.verified} />
             {agent.frozen && <Badge tone="warn">frozen</Badge>}

@@ -77,6 +77,7 @@ function Health({ health }: { health: AgentHealth }) {
       <Card title="Unanswered checks">
         <BarChart
           title="Unanswered health checks"
+          none="None in this period"
           timesMs={timesMs}
           series={[{ label: 'unanswered', values: buckets.map(({ failed }) => failed), tone: 'bad' }]}
           format={countText}

@@ -16,6 +16,7 @@ import { linkClass } from '../../ui/values/link.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { Note } from '../../ui/values/note.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { VerifiedMark } from '../../ui/values/verified-mark.tsx';
 import { CallsTab } from './calls/calls-tab.tsx';
 import { FailuresTab } from './calls/failures-tab.tsx';
 import { EarningsTab } from './earnings-tab.tsx';
@@ -37,10 +38,11 @@ export function AgentView() {
           My agents
         </Link>
       }
+      picture={agent && <Identicon id={agentId} />}
       aside={
         <>
           {agent && <Marks agent={agent} />}
-          <Copyable label="agent id" text={agentId} />
+          <Copyable label="agent id" text={agentId} short />
         </>
       }
     >
@@ -51,13 +53,10 @@ export function AgentView() {
   );
 }
 
-const Marks = ({ agent: { id, status, frozen, verified } }: { agent: OwnAgent }) => (
+const Marks = ({ agent: { status, frozen, verified } }: { agent: OwnAgent }) => (
   <>
-    <Identicon id={id} className="size-6" />
     <Status value={status} />
-    {status !== 'pending_verification' && (
-      <Badge tone={verified ? 'good' : 'warn'}>{verified ? 'verified' : 'not verified'}</Badge>
-    )}
+    {status !== 'pending_verification' && <VerifiedMark isVerified={verified} />}
     {frozen && <Badge tone="bad">frozen</Badge>}
   </>
 );

@@ -12,6 +12,7 @@ import { Icon } from '../../ui/values/icon.tsx';
 import { Identicon } from '../../ui/values/identicon.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { Reputation } from '../../ui/values/reputation.tsx';
+import { VerifiedMark } from '../../ui/values/verified-mark.tsx';
 import { registerCommand } from './agent-samples.ts';
 import { verificationParts } from './verification.ts';
 
@@ -33,6 +34,7 @@ const agentColumns: readonly Column<OwnAgent>[] = [
   },
   {
     header: 'Status',
+    phone: 'top',
     cell: ({ status, frozen }) => (
       <span className="flex gap-1">
         <Status value={status} />
@@ -40,25 +42,26 @@ const agentColumns: readonly Column<OwnAgent>[] = [
       </span>
     ),
   },
-  { header: 'Verification', cell: (agent) => <VerificationBadge agent={agent} /> },
+  { header: 'Verification', phone: 'bare', cell: (agent) => <VerificationBadge agent={agent} /> },
   { header: 'Balance', align: 'right', cell: ({ balance }) => <Money amount={balance.available} /> },
   { header: 'Earned today', align: 'right', cell: ({ earned }) => groupDigits(earned.today) },
-  { header: '7 days', align: 'right', cell: ({ earned }) => groupDigits(earned.days7) },
-  { header: '30 days', align: 'right', cell: ({ earned }) => groupDigits(earned.days30) },
+  { header: '7 days', align: 'right', phone: 'none', cell: ({ earned }) => groupDigits(earned.days7) },
+  { header: '30 days', align: 'right', phone: 'none', cell: ({ earned }) => groupDigits(earned.days30) },
   { header: 'Calls (7 days)', align: 'right', cell: ({ calls7 }) => groupDigits(calls7) },
   {
     header: 'Failed',
     align: 'right',
+    phone: 'none',
     cell: ({ failures7 }) => (failures7 > 0 ? <span className="text-bad">{groupDigits(failures7)}</span> : '0'),
   },
-  { header: 'Reputation', align: 'right', cell: (agent) => <Reputation of={agent} /> },
+  { header: 'Reputation', align: 'right', phone: 'none', cell: (agent) => <Reputation of={agent} /> },
 ];
 
 function VerificationBadge({ agent }: { agent: OwnAgent }) {
   const open = verificationParts(agent).filter(({ isDone }) => !isDone);
   if (open.length === 0) return <Badge tone="good">complete</Badge>;
   return agent.verified ? (
-    <Badge tone="good">verified</Badge>
+    <VerifiedMark isVerified />
   ) : (
     <span className="whitespace-nowrap text-muted">to do: {open.map(({ name }) => name).join(', ')}</span>
   );

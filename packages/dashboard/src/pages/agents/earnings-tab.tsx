@@ -88,7 +88,11 @@ function EarningsCharts({ agentId }: { agentId: string }) {
           title="Calls by day"
           format={countText}
           series={[
-            { label: 'Calls', tone: 'accent', values: buckets.map(({ calls }) => calls) },
+            {
+              label: 'Completed or cancelled',
+              tone: 'accent',
+              values: buckets.map(({ calls, failed }) => calls - failed),
+            },
             { label: 'Failed', tone: 'bad', values: buckets.map(({ failed }) => failed) },
           ]}
         />

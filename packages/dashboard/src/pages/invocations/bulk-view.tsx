@@ -24,8 +24,8 @@ const columns: readonly Column<BulkRequest>[] = [
       </Link>
     ),
   },
-  { header: 'Agent', cell: ({ agentId }) => <AgentName id={agentId} /> },
-  { header: 'Status', cell: ({ status }) => <Status value={status} /> },
+  { header: 'Agent', phone: 'bare', cell: ({ agentId }) => <AgentName id={agentId} /> },
+  { header: 'Status', phone: 'top', cell: ({ status }) => <Status value={status} /> },
 ];
 
 /** One task for several agents: the status of each, and the overall result. */

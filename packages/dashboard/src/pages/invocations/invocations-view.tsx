@@ -6,10 +6,12 @@ import { useApi } from '../../app/api-query.ts';
 import { client } from '../../app/client.ts';
 import type { CsvColumn } from '../../app/export/csv.ts';
 import { useListExport } from '../../app/export/use-list-export.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { DateInput } from '../../ui/controls/date-input.tsx';
+import { Field } from '../../ui/controls/field.tsx';
 import { FilterBar } from '../../ui/controls/filter-bar.tsx';
 import { Select } from '../../ui/controls/select.tsx';
 import { SettledInput } from '../../ui/controls/settled-input.tsx';
-import { TextInput } from '../../ui/controls/text-input.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { type Column, DataTable, rowLinkClass } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
@@ -19,6 +21,7 @@ import { Badge, Status } from '../../ui/values/badge.tsx';
 import { Duration } from '../../ui/values/duration.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { AgentLabel } from './agent-name.tsx';
 import { costOf, groupBulk, type InvocationRow, isBulk, statusCounts } from './invocation.ts';
 
 const TASK_CHARS = 120;
@@ -74,11 +77,16 @@ const Agent = ({ row }: { row: InvocationRow }) => {
 
 const invocationColumns: readonly Column<InvocationRow>[] = [
   { header: 'Task', cell: (row) => <Task row={row} /> },
-  { header: 'Status', cell: (row) => <Statuses row={row} /> },
-  { header: 'Agent', cell: (row) => <Agent row={row} /> },
-  { header: 'Cost', align: 'right', cell: (row) => <Money amount={costOf(row)} /> },
-  { header: 'Duration', align: 'right', cell: (row) => <Duration value={isBulk(row) ? null : row.first.duration} /> },
-  { header: 'Created', align: 'right', cell: ({ first }) => <TimeAgo at={first.createdAt} /> },
+  { header: 'Status', phone: 'top', cell: (row) => <Statuses row={row} /> },
+  { header: 'Agent', phone: 'bare', cell: (row) => <Agent row={row} /> },
+  { header: 'Cost', align: 'right', phone: 'bare', cell: (row) => <Money amount={costOf(row)} /> },
+  {
+    header: 'Duration',
+    align: 'right',
+    phone: 'none',
+    cell: (row) => <Duration value={isBulk(row) ? null : row.first.duration} />,
+  },
+  { header: 'Created', align: 'right', phone: 'bare', cell: ({ first }) => <TimeAgo at={first.createdAt} /> },
 ];
 
 /** Columns of an exported list of invocations: fields of the API under their own names. */
@@ -159,6 +167,19 @@ export function InvocationsView() {
 
 type Found = ReturnType<typeof useFilters>;
 
+interface OneAgentProps {
+  readonly agentId: string;
+  readonly onClear: () => void;
+}
+
+/** The agent that the list is limited to, by a link with its name. */
+const OneAgent = ({ agentId, onClear }: OneAgentProps) => (
+  <Button icon="close" title={agentId} onClick={onClear}>
+    <span className="sr-only">Show all agents, not only </span>
+    <AgentLabel id={agentId} />
+  </Button>
+);
+
 interface FiltersProps {
   readonly search: Found['search'];
   readonly set: (change: Partial<Found['search']>) => void;
@@ -177,10 +198,14 @@ const Filters = ({ search, set, onClear }: FiltersProps) => (
       onChange={(text) => set({ search: text })}
       className="sm:w-64"
     />
-    <AgentFilter value={search.agentId ?? ''} onChange={(agentId) => set({ agentId })} />
     <Select aria-label="Status" value={search.status ?? ''} onChange={(status) => set({ status })} options={statuses} />
-    <DayFilter label="From" value={search.startDate} onChange={(startDate) => set({ startDate })} />
-    <DayFilter label="To" value={search.endDate} onChange={(endDate) => set({ endDate })} />
+    <Field label="From day (UTC)">
+      <DateInput value={search.startDate ?? ''} onChange={(startDate) => set({ startDate })} />
+    </Field>
+    <Field label="To day (UTC)">
+      <DateInput value={search.endDate ?? ''} onChange={(endDate) => set({ endDate })} />
+    </Field>
+    {search.agentId && <OneAgent agentId={search.agentId} onClear={() => set({ agentId: '' })} />}
   </FilterBar>
 );
 
@@ -202,40 +227,8 @@ const NoInvocations = ({ hasFilter }: { hasFilter: boolean }) =>
   ) : (
     <EmptyState
       title="No invocations yet"
-      command={`curl -H 'Authorization: Bearer $AGENT_NETWORK_KEY' \\\n     -H 'Content-Type: application/json' \\\n     -d '{"task":"hello"}' \\\n     ${location.origin}/invoke/$AGENT_ID`}
+      command={`curl -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\\n     -H 'Content-Type: application/json' \\\n     -d '{"task":"hello"}' \\\n     ${location.origin}/invoke/$AGENT_ID`}
     >
       Calls made with this account's keys appear here.
     </EmptyState>
   );
-
-interface AgentFilterProps {
-  readonly value: string;
-  readonly onChange: (agentId: string) => void;
-}
-
-/** The id of an agent. */
-const AgentFilter = (props: AgentFilterProps) => (
-  <SettledInput
-    {...props}
-    type="search"
-    aria-label="Agent ID"
-    placeholder="Agent ID"
-    spellCheck={false}
-    className="font-mono text-[13px] sm:w-64"
-  />
-);
-
-interface DayFilterProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly onChange: (day: string) => void;
-}
-
-/** A day (UTC) with its label before it. */
-const DayFilter = ({ label, value = '', onChange }: DayFilterProps) => (
-  // biome-ignore lint/a11y/noLabelWithoutControl: the input is in the label
-  <label className="flex items-center gap-2 text-muted">
-    {label}
-    <TextInput type="date" value={value} onChange={onChange} className="sm:w-36" />
-  </label>
-);

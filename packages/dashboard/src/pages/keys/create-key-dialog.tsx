@@ -21,7 +21,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<{ name: string; apiKey: string } | null>(null);
   const [isBusy, setIsBusy] = useState(false);
   return made ? (
-    <Dialog isOpen isModalOnly onClose={onClose} title={`Key “${made.name}” created`}>
+    <Dialog isOpen isModalOnly onClose={onClose} title={`API key created: ${made.name}`}>
       <NewKey secret={made.apiKey} onDone={onClose} />
     </Dialog>
   ) : (

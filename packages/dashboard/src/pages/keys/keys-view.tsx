@@ -56,16 +56,17 @@ const KeyMenu = ({ apiKey, mayRoll, onRoll, onRevoke }: KeyActions & { apiKey: A
 
 const keyColumns = (actions: KeyActions): readonly Column<ApiKey>[] => [
   { header: 'Name', cell: (apiKey) => <KeyName apiKey={apiKey} /> },
-  { header: 'State', cell: (apiKey) => <Status value={keyState(apiKey, Date.now())} /> },
-  { header: 'Scopes', cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+  { header: 'State', phone: 'top', cell: (apiKey) => <Status value={keyState(apiKey, Date.now())} /> },
+  { header: 'Scopes', phone: 'bare', cell: ({ scopes }) => <Scopes scopes={scopes} /> },
   { header: 'Limits (USDC)', cell: (apiKey) => limitsText(apiKey) ?? <span className="text-muted">none</span> },
   { header: 'Last used', cell: ({ lastUsedAt }) => <TimeAgo at={lastUsedAt} none="never" /> },
   { header: 'Expires', cell: ({ expiresAt }) => <TimeAgo at={expiresAt} none="never" /> },
-  { header: 'Created', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+  { header: 'Created', phone: 'none', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
   {
     header: 'Actions',
     hidesHeader: true,
     align: 'right',
+    phone: 'top',
     cell: (apiKey) => (isLiving(apiKey, Date.now()) ? <KeyMenu apiKey={apiKey} {...actions} /> : null),
   },
 ];
@@ -123,7 +124,7 @@ export function KeysView() {
           empty={
             <EmptyState
               title="No keys yet"
-              command={`curl -H 'Authorization: Bearer $AGENT_NETWORK_KEY' ${location.origin}/account`}
+              command={`curl -H "Authorization: Bearer $AGENT_NETWORK_KEY" ${location.origin}/account`}
             >
               Create one, then call the API with it.
             </EmptyState>

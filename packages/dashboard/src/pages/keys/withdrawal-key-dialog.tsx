@@ -43,7 +43,7 @@ export function WithdrawalKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<{ name: string; apiKey: string } | null>(null);
   const [isSent, setIsSent] = useState(false);
   return made ? (
-    <Dialog isOpen isModalOnly onClose={onClose} title={`Key “${made.name}” created`}>
+    <Dialog isOpen isModalOnly onClose={onClose} title={`Withdrawal key created: ${made.name}`}>
       <NewKey secret={made.apiKey} onDone={onClose}>
         Anyone who has this key can withdraw your USDC until it expires. Revoke it as soon as you are done with it.
       </NewKey>

@@ -31,12 +31,12 @@ const NodeName = ({ node: { label, baseUrl } }: { node: NetworkNode }) => (
 
 const nodeColumns: readonly Column<NetworkNode>[] = [
   { header: 'Node', cell: (node) => <NodeName node={node} /> },
-  { header: 'State', cell: ({ status }) => <Status value={status} /> },
+  { header: 'State', phone: 'top', cell: ({ status }) => <Status value={status} /> },
   { header: 'Agents', align: 'right', cell: ({ agents }) => groupDigits(agents) },
   { header: 'Last seen', cell: ({ lastSeen }) => <TimeAgo at={lastSeen} /> },
-  { header: 'Joined', cell: ({ joinedAt }) => <TimeAgo at={joinedAt} /> },
-  { header: 'Version', cell: ({ version }) => <bdi className="wrap-anywhere">{version}</bdi> },
-  { header: 'Wallet', cell: ({ wallet }) => <Copyable label="wallet" text={wallet} short /> },
+  { header: 'Joined', phone: 'none', cell: ({ joinedAt }) => <TimeAgo at={joinedAt} /> },
+  { header: 'Version', phone: 'bare', cell: ({ version }) => <bdi className="wrap-anywhere">{version}</bdi> },
+  { header: 'Wallet', phone: 'none', cell: ({ wallet }) => <Copyable label="wallet" text={wallet} short /> },
 ];
 
 type Network = DataOf<Api['getNetwork']>;

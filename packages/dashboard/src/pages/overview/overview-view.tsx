@@ -115,7 +115,13 @@ function PeriodFigures({ overview }: { overview: Overview }) {
       </Stats>
       <div className="grid gap-5 lg:grid-cols-3">
         <Card title="Spend and earnings, USDC">
-          <LineChart {...common} title={`Spend and earnings ${each}`} series={moneySeries(buckets)} format={usdcText} />
+          <BarChart
+            {...common}
+            layout="beside"
+            title={`Spend and earnings ${each}`}
+            series={moneySeries(buckets)}
+            format={usdcText}
+          />
         </Card>
         <Card title="Calls">
           <BarChart {...common} title={`Calls ${each}`} series={callSeries(buckets)} format={countText} />

@@ -31,10 +31,9 @@ export const moneySeries = (buckets: Buckets) =>
     { label: 'Earned', tone: 'good', values: buckets.map(({ earned }) => Number(earned)) },
   ] as const;
 
-/** Failed ones are drawn over all of them. */
 export const callSeries = (buckets: Buckets) =>
   [
-    { label: 'Calls', tone: 'accent', values: buckets.map(({ calls }) => calls) },
+    { label: 'Completed or cancelled', tone: 'accent', values: buckets.map(({ calls, failed }) => calls - failed) },
     { label: 'Failed', tone: 'bad', values: buckets.map(({ failed }) => failed) },
   ] as const;
 

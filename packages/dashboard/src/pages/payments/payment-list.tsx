@@ -6,10 +6,10 @@ import { ChainLink } from '../../app/chain-link.tsx';
 import { client } from '../../app/client.ts';
 import type { CsvColumn } from '../../app/export/csv.ts';
 import { useListExport } from '../../app/export/use-list-export.tsx';
+import { DateInput } from '../../ui/controls/date-input.tsx';
 import { Field } from '../../ui/controls/field.tsx';
 import { FilterBar } from '../../ui/controls/filter-bar.tsx';
 import { Select } from '../../ui/controls/select.tsx';
-import { TextInput } from '../../ui/controls/text-input.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
@@ -141,10 +141,10 @@ export function PaymentList({ treasuries }: { treasuries: readonly NamedTreasury
           <Select value={type ?? ''} onChange={(value) => set({ type: value })} options={types} />
         </Field>
         <Field label="From day (UTC)">
-          <TextInput type="date" value={days.startDate ?? ''} onChange={(startDate) => set({ startDate })} />
+          <DateInput value={days.startDate ?? ''} onChange={(startDate) => set({ startDate })} />
         </Field>
         <Field label="To day (UTC)">
-          <TextInput type="date" value={days.endDate ?? ''} onChange={(endDate) => set({ endDate })} />
+          <DateInput value={days.endDate ?? ''} onChange={(endDate) => set({ endDate })} />
         </Field>
       </FilterBar>
       <Card title="Movements" isFlush actions={treasuries && exported.buttons}>

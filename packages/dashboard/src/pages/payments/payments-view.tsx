@@ -21,14 +21,28 @@ type TabId = (typeof tabIds)[number];
 /** The open action and its treasury; undefined: the first treasury. */
 type Doing = { readonly what: 'fund' | 'withdraw'; readonly treasuryId?: string } | null;
 
+/** The open action: chosen on the page, or asked for by the address (`do`). */
+function useDoing() {
+  const { do: asked } = useSearch({ from: '/shell/payments' });
+  const navigate = useNavigate({ from: '/payments' });
+  const [chosen, setDoing] = useState<Doing>(null);
+  return {
+    doing: chosen ?? (asked === 'fund' || asked === 'withdraw' ? { what: asked } : null),
+    setDoing,
+    close() {
+      setDoing(null);
+      if (asked) void navigate({ search: {}, replace: true });
+    },
+  };
+}
+
 /** The money of the account: its treasuries, its movements, and the reserves of the node. */
 export function PaymentsView() {
   const { tab } = useSearch({ from: '/shell/payments' });
   const navigate = useNavigate({ from: '/payments' });
+  const { doing, setDoing, close } = useDoing();
   const { balance, treasuries, error, refetch } = useTreasuries();
-  const [doing, setDoing] = useState<Doing>(null);
   const active = tabIds.find((id) => id === tab) ?? 'treasuries';
-  const close = () => setDoing(null);
   const show = (id: TabId) => void navigate({ search: id === 'treasuries' ? {} : { tab: id } });
   return (
     <Page

@@ -9,9 +9,9 @@ import { useListExport } from '../../app/export/use-list-export.tsx';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
+import { DateInput } from '../../ui/controls/date-input.tsx';
 import { Field } from '../../ui/controls/field.tsx';
 import { FilterBar } from '../../ui/controls/filter-bar.tsx';
-import { TextInput } from '../../ui/controls/text-input.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
@@ -129,10 +129,10 @@ function StatementCard({ treasuryId, name, network }: StatementOf) {
     <div className="space-y-4">
       <FilterBar onClear={hasFilter ? () => void navigate({ search: {} }) : undefined}>
         <Field label="From day (UTC)">
-          <TextInput type="date" value={days.from ?? ''} onChange={(from) => set({ from })} />
+          <DateInput value={days.from ?? ''} onChange={(from) => set({ from })} />
         </Field>
         <Field label="To day (UTC)">
-          <TextInput type="date" value={days.to ?? ''} onChange={(to) => set({ to })} />
+          <DateInput value={days.to ?? ''} onChange={(to) => set({ to })} />
         </Field>
       </FilterBar>
       <Card title="Statement" isFlush actions={name !== undefined && exported.buttons}>

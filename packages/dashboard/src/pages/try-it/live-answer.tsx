@@ -31,21 +31,23 @@ export function LiveAnswer({ events, isLive }: LiveAnswerProps) {
   const text = said(events);
   return (
     <div className="space-y-3">
-      <section
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
-        tabIndex={0}
-        aria-label="Live answer"
-        aria-live="polite"
-        aria-busy={isLive}
-        className="max-h-96 min-h-16 overflow-y-auto rounded-md border border-line bg-sunken p-3"
-      >
-        <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
-          {text}
-          {isLive && (
-            <span aria-hidden="true" className="ml-0.5 inline-block h-4 w-1.5 animate-pulse bg-accent align-middle" />
-          )}
-        </p>
-      </section>
+      {!isLive && text === '' ? null : (
+        <section
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+          tabIndex={0}
+          aria-label="Live answer"
+          aria-live="polite"
+          aria-busy={isLive}
+          className="max-h-96 min-h-16 overflow-y-auto rounded-md border border-line bg-sunken p-3"
+        >
+          <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+            {text === '' ? <span className="text-muted">The agent is working…</span> : text}
+            {isLive && (
+              <span aria-hidden="true" className="ml-0.5 inline-block h-4 w-1.5 animate-pulse bg-accent align-middle" />
+            )}
+          </p>
+        </section>
+      )}
       <details>
         <summary className="text-[13px] text-muted">
           {events.length} {events.length === 1 ? 'event' : 'events'}

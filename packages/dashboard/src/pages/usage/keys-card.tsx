@@ -72,9 +72,11 @@ const Spending = ({ limits, spentToday }: { limits: KeyInUse['limits']; spentTod
     return (
       <div>
         <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-          <span>Spent today</span>
-          <span className="text-[13px] text-muted">no limit</span>
+          <span>No daily limit</span>
         </div>
+        <p className="mt-1 text-[13px] text-muted">
+          Spending is counted by key once a key has a daily limit. Its calls are in the totals above.
+        </p>
         {hint && <p className="mt-1 text-[13px] text-muted">{hint}</p>}
       </div>
     );

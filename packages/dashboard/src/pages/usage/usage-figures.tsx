@@ -8,6 +8,7 @@ import { Card } from '../../ui/layout/card.tsx';
 import { type Column, DataTable, rowLinkClass } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { usdcText } from '../overview/overview.ts';
 import { sumDays } from './usage.ts';
 
 type Usage = DataOf<Api['getUsage']>;
@@ -27,10 +28,11 @@ const agentUseColumns: readonly Column<AgentUse>[] = [
   { header: 'Requests', align: 'right', cell: ({ requests }) => groupDigits(requests) },
   { header: 'Completed', align: 'right', cell: ({ completed }) => groupDigits(completed) },
   { header: 'Failed', align: 'right', cell: ({ failed }) => groupDigits(failed) },
-  { header: 'Spent', align: 'right', cell: ({ spent }) => <Money amount={spent} /> },
+  { header: 'Spent', align: 'right', phone: 'top', cell: ({ spent }) => <Money amount={spent} /> },
 ];
 
-const usdc = (value: number) => `${Number(value.toFixed(6))} USDC`;
+/** Requests that neither completed nor failed. */
+const othersOf = ({ requests, completed, failed }: Day): number => requests - completed - failed;
 
 /** Sums, charts by day, and calls by agent. Bars are drawn from rounded numbers; the sums are exact. */
 export function UsageFigures({ usage: { days, agents } }: { usage: Usage }) {
@@ -38,6 +40,7 @@ export function UsageFigures({ usage: { days, agents } }: { usage: Usage }) {
   const timesMs = days.map(({ date }) => Date.parse(date));
   const sum = sumDays(days);
   const of = (pick: (day: Day) => number) => days.map(pick);
+  const period = <span className="text-[13px] text-muted">last {days.length} days, UTC</span>;
   return (
     <>
       <Stats>
@@ -48,24 +51,28 @@ export function UsageFigures({ usage: { days, agents } }: { usage: Usage }) {
         <Stat label="Earned" value={<Money amount={sum.earned} />} />
       </Stats>
       <div className="grid gap-5 lg:grid-cols-2">
-        <Card title="Requests by day (UTC)">
+        <Card title="Requests by day" actions={period}>
           <BarChart
             title="Requests by day"
             theme={theme}
             timesMs={timesMs}
             format={countText}
             series={[
-              { label: 'Requests', values: of(({ requests }) => requests), tone: 'accent' },
+              { label: 'Completed', values: of(({ completed }) => completed), tone: 'accent' },
+              ...(days.some((day) => othersOf(day) > 0)
+                ? [{ label: 'Cancelled or running', values: of(othersOf), tone: 'muted' as const }]
+                : []),
               { label: 'Failed', values: of(({ failed }) => failed), tone: 'bad' },
             ]}
           />
         </Card>
-        <Card title="Money by day (UTC)">
+        <Card title="Spent and earned by day, USDC" actions={period}>
           <BarChart
             title="Spent and earned by day"
             theme={theme}
             timesMs={timesMs}
-            format={usdc}
+            layout="beside"
+            format={usdcText}
             series={[
               { label: 'Spent', values: of(({ spent }) => Number(spent)), tone: 'accent' },
               { label: 'Earned', values: of(({ earned }) => Number(earned)), tone: 'good' },
@@ -82,7 +89,7 @@ export function UsageFigures({ usage: { days, agents } }: { usage: Usage }) {
           empty={
             <EmptyState
               title="No agents called in this period"
-              command={`curl -H 'Authorization: Bearer $AGENT_NETWORK_KEY' '${location.origin}/account/usage?days=${days.length}'`}
+              command={`curl -H "Authorization: Bearer $AGENT_NETWORK_KEY" '${location.origin}/account/usage?days=${days.length}'`}
             >
               Your calls are totalled here by agent.
             </EmptyState>

@@ -46,12 +46,12 @@ const LastAnswer = ({ attempts }: { attempts: Delivery['attempts'] }) => {
 
 const deliveryColumns: readonly Column<Delivery>[] = [
   { header: 'Event', cell: (delivery) => <DeliveryLink delivery={delivery} /> },
-  { header: 'Status', cell: ({ status }) => <Status value={status} /> },
-  { header: 'Event ID', cell: ({ eventId }) => <Copyable label="event id" text={eventId} short /> },
+  { header: 'Status', phone: 'top', cell: ({ status }) => <Status value={status} /> },
+  { header: 'Event ID', phone: 'none', cell: ({ eventId }) => <Copyable label="event id" text={eventId} short /> },
   { header: 'Attempts', align: 'right', cell: ({ attempts }) => attempts.at(-1)?.number ?? 0 },
-  { header: 'Last response', cell: ({ attempts }) => <LastAnswer attempts={attempts} /> },
+  { header: 'Last response', phone: 'bare', cell: ({ attempts }) => <LastAnswer attempts={attempts} /> },
   { header: 'Next attempt', cell: ({ nextAttemptAt }) => <TimeAgo at={nextAttemptAt} /> },
-  { header: 'Created', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+  { header: 'Created', phone: 'bare', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
 ];
 
 const PAGE_SIZE = 25;

@@ -36,10 +36,14 @@ const WebhookName = ({ webhook }: { webhook: Webhook }) => (
 
 const webhookColumns: readonly Column<Webhook>[] = [
   { header: 'Endpoint', cell: (webhook) => <WebhookName webhook={webhook} /> },
-  { header: 'State', cell: (webhook) => <Status value={webhookState(webhook, Date.now())} /> },
-  { header: 'Events', cell: ({ eventTypes }) => <span className="whitespace-nowrap">{eventsText(eventTypes)}</span> },
+  { header: 'State', phone: 'top', cell: (webhook) => <Status value={webhookState(webhook, Date.now())} /> },
+  {
+    header: 'Events',
+    phone: 'bare',
+    cell: ({ eventTypes }) => <span className="whitespace-nowrap">{eventsText(eventTypes)}</span>,
+  },
   { header: 'Failing since', cell: ({ failingSince }) => <TimeAgo at={failingSince} /> },
-  { header: 'Created', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
+  { header: 'Created', phone: 'none', align: 'right', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
 ];
 
 /** Polling interval, as there is no event for a failing endpoint. */

@@ -12,6 +12,12 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Alignment; right for numbers. */
   readonly align?: 'left' | 'right';
+  /**
+   * Place in the row of a phone, which has two lines. `top`: the first line, at its end, for a state or an amount; `bare`: the second line,
+   * without its header, for values that explain themselves; `none`: left out. Default: the second line, after its header. The first column
+   * is always the title.
+   */
+  readonly phone?: 'top' | 'bare' | 'none';
 }
 
 interface DataTableProps<Row> {
@@ -36,7 +42,7 @@ export const rowLinkClass =
 
 const cellClass = <Row,>({ align }: Column<Row>) => classNames('px-4 py-2', align === 'right' && 'sm:text-right');
 
-/** Explicit ARIA roles: on phones rows are cards, and browsers drop the roles of a table that is not laid out as one. */
+/** Explicit ARIA roles: on phones rows are two lines, and browsers drop the roles of a table that is not laid out as one. */
 const role = (name: 'table' | 'rowgroup' | 'row' | 'columnheader' | 'cell') => ({ role: name });
 
 /** Up to 120 rows are all drawn; of more, those in sight, with spacers in place of the others. */
@@ -63,7 +69,7 @@ function useShownRows<Row extends object>(rows: readonly Row[]) {
 }
 
 /**
- * A table; on phones a list of cards, with each value next to the name of its column. It scrolls sideways when it is wider than the screen,
+ * A table; on phones each row has two lines: its title with a state, and the other values in a row below. It scrolls sideways when it is wider than the screen,
  * and renders only the visible rows when there are many.
  */
 export function DataTable<Row extends object>({
@@ -94,7 +100,7 @@ export function DataTable<Row extends object>({
         {...role('table')}
         aria-label={label}
         aria-rowcount={measure ? rows?.length : undefined}
-        className="card-table w-full border-collapse"
+        className="data-table w-full border-collapse"
       >
         <Head columns={columns} />
         <tbody {...role('rowgroup')}>
@@ -122,11 +128,15 @@ export function DataTable<Row extends object>({
   );
 }
 
-/** Class of a cell, and the name of its column, shown on cards; the first one is the title of the card. */
-const cellProps = <Row,>(column: Column<Row>, at: number) => ({
-  className: cellClass(column),
-  'data-label': at === 0 || column.hidesHeader ? undefined : column.header,
-});
+/** Class of a cell, its place on phones, and the name of its column where phones show it. */
+const cellProps = <Row,>(column: Column<Row>, at: number) => {
+  const place = at === 0 ? 'title' : (column.phone ?? (column.hidesHeader ? 'bare' : 'labelled'));
+  return {
+    className: cellClass(column),
+    'data-phone': place,
+    'data-label': place === 'labelled' ? column.header : undefined,
+  };
+};
 
 const Head = <Row,>({ columns }: { columns: readonly Column<Row>[] }) => (
   <thead {...role('rowgroup')} className="bg-surface max-sm:sr-only sm:sticky sm:top-0 sm:z-20">

@@ -2,7 +2,9 @@ import { type ReactNode, useEffect } from 'react';
 
 interface PageProps {
   readonly title: string;
-  /** Shown next to the title: identicon, status. */
+  /** Picture before the title. */
+  readonly picture?: ReactNode;
+  /** Shown next to the title: status, id. */
   readonly aside?: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
@@ -12,7 +14,7 @@ interface PageProps {
 }
 
 /** A view: its title here and in the browser's tab, its actions, and its content. */
-export function Page({ title, aside, description, actions, up, children }: PageProps) {
+export function Page({ title, picture, aside, description, actions, up, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · agent-network`;
   }, [title]);
@@ -22,6 +24,7 @@ export function Page({ title, aside, description, actions, up, children }: PageP
         {up && <div className="mb-1 text-[13px] text-muted">{up}</div>}
         <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
           <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+            {picture}
             <h1 dir="auto" className="min-w-0 text-xl font-semibold tracking-tight wrap-anywhere">
               {title}
             </h1>

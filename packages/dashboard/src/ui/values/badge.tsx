@@ -38,7 +38,6 @@ const toneByStatus: Readonly<Record<string, Tone>> = {
   drift: 'bad',
   stalled: 'bad',
   disabled: 'bad',
-  offline: 'bad',
   syncing: 'warn',
   settling: 'warn',
   paused: 'warn',

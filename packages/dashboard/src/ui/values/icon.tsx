@@ -35,6 +35,7 @@ const paths = {
   filter: 'M4 6h16l-6 7v6l-4-2v-4z',
   signOut: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
   help: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM9.5 9.5a2.5 2.5 0 1 1 3.6 2.2c-.7.4-1.1.9-1.1 1.8M12 17h.01',
+  calendar: 'M4 6h16v14H4zM4 10h16M8 3v4M16 3v4',
   keyboard: 'M3 7h18v10H3zM7 11h.01M11 11h.01M15 11h.01M8 14h8',
 } as const;
 
@@ -47,7 +48,7 @@ export const Icon = ({ name, className = 'size-4' }: { name: IconName; className
       d={paths[name]}
       fill="none"
       stroke="currentColor"
-      strokeWidth="1.75"
+      strokeWidth={name === 'more' ? 3 : 1.75}
       strokeLinecap="round"
       strokeLinejoin="round"
     />

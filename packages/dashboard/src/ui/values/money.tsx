@@ -13,6 +13,9 @@ const NO_LIMIT_FROM = 100_000_000;
 export const usedText = (used: number, limit: number | null): string =>
   `${groupDigits(used)} ${limit === null || limit >= NO_LIMIT_FROM ? '(no limit)' : `of ${groupDigits(limit)}`}`;
 
+/** A price as text: "0.05 USDC", or "Free". */
+export const priceText = (amount: string): string => (Number(amount) === 0 ? 'Free' : `${groupDigits(amount)} USDC`);
+
 /** An amount as the API has it; null: a dash. `unit`: symbol of its token. */
 export const Money = ({ amount, unit = 'USDC' }: { amount: string | null | undefined; unit?: string | undefined }) =>
   amount === null || amount === undefined ? (

@@ -44,13 +44,17 @@ const Failure = ({ error }: Pick<AgentCallItem, 'error'>) =>
 
 const callColumns: readonly Column<AgentCallItem>[] = [
   { header: 'When', cell: ({ createdAt }) => <TimeAgo at={createdAt} /> },
-  { header: 'Status', cell: ({ status }) => <Status value={status} /> },
-  { header: 'Caller', cell: (call) => <span className="whitespace-nowrap">{callerText(call)}</span> },
-  { header: 'Through', cell: ({ face }) => <span className="whitespace-nowrap">{gatewayText(face)}</span> },
-  { header: 'Latency', align: 'right', cell: ({ latencyMs }) => <Duration value={latencyMs} /> },
-  { header: 'Cost', align: 'right', cell: ({ cost }) => <Money amount={cost} /> },
-  { header: 'Error', cell: ({ error }) => <Failure error={error} /> },
-  { header: 'Request', cell: (call) => <Request call={call} /> },
+  { header: 'Status', phone: 'top', cell: ({ status }) => <Status value={status} /> },
+  { header: 'Caller', phone: 'bare', cell: (call) => <span className="whitespace-nowrap">{callerText(call)}</span> },
+  {
+    header: 'Through',
+    phone: 'none',
+    cell: ({ face }) => <span className="whitespace-nowrap">{gatewayText(face)}</span>,
+  },
+  { header: 'Latency', phone: 'bare', align: 'right', cell: ({ latencyMs }) => <Duration value={latencyMs} /> },
+  { header: 'Cost', phone: 'bare', align: 'right', cell: ({ cost }) => <Money amount={cost} /> },
+  { header: 'Error', phone: 'bare', cell: ({ error }) => <Failure error={error} /> },
+  { header: 'Request', phone: 'none', cell: (call) => <Request call={call} /> },
 ];
 
 const PAGE_SIZE = 50;

@@ -72,12 +72,18 @@ const columnsOf = (agentId: string): readonly Column<FailureGroup>[] => [
   },
   {
     header: 'Message',
+    phone: 'bare',
     cell: ({ message }) =>
       message === null ? dash : <bdi className="line-clamp-3 min-w-40 max-w-96 wrap-anywhere">{message}</bdi>,
   },
-  { header: 'Times', align: 'right', cell: ({ count, isAtLeast }) => `${groupDigits(count)}${isAtLeast ? '+' : ''}` },
-  { header: 'Last', align: 'right', cell: ({ lastAt }) => <TimeAgo at={lastAt} /> },
-  { header: 'Example', cell: ({ requestId }) => <Copyable label="request id" text={requestId} short /> },
+  {
+    header: 'Times',
+    phone: 'top',
+    align: 'right',
+    cell: ({ count, isAtLeast }) => `${groupDigits(count)}${isAtLeast ? '+' : ''}`,
+  },
+  { header: 'Last', phone: 'bare', align: 'right', cell: ({ lastAt }) => <TimeAgo at={lastAt} /> },
+  { header: 'Example', phone: 'none', cell: ({ requestId }) => <Copyable label="request id" text={requestId} short /> },
 ];
 
 function HealthCard({ agentId }: { agentId: string }) {
@@ -96,7 +102,7 @@ function HealthCard({ agentId }: { agentId: string }) {
           timesMs={data.buckets.map(({ from }) => Date.parse(from))}
           format={countText}
           series={[
-            { label: 'Checks', tone: 'good', values: data.buckets.map(({ checks }) => checks) },
+            { label: 'Answered', tone: 'good', values: data.buckets.map(({ checks, failed }) => checks - failed) },
             { label: 'Failed', tone: 'bad', values: data.buckets.map(({ failed }) => failed) },
           ]}
         />
