@@ -199,6 +199,17 @@ create table agent_reputation (
 );
 CREATE INDEX agent_reputation_due ON public.agent_reputation USING btree (due_at);
 
+-- Agents of this node by the slugs of their names, in the order in which they took them (seq); the first is meant by the slug
+create table agent_slug (
+  slug text not null,
+  agent_id text not null,
+  seq bigint generated always as identity not null,
+  constraint agent_slug_pkey PRIMARY KEY (slug, agent_id),
+  constraint agent_slug_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id)
+);
+CREATE INDEX agent_slug_agent ON public.agent_slug USING btree (agent_id);
+CREATE INDEX agent_slug_order ON public.agent_slug USING btree (slug, seq);
+
 create table agent_totals (
   agent_id text not null,
   completed bigint default 0 not null,

@@ -5,7 +5,7 @@ import { AgentDetail } from './agents/agents.ts';
 import { api } from './api.ts';
 import { CallCapability, RequestRecord, Task } from './invocations/invocations.ts';
 import { type JsonSchema, jsonSchema } from './openapi/json-schema.ts';
-import { Id, JsonObject, plainText, Usdc, UsdcInput } from './scalars.ts';
+import { AgentRef, Id, JsonObject, plainText, Usdc, UsdcInput } from './scalars.ts';
 import { needsFields, rebased } from './schema-places.ts';
 
 /** Most results of one search. */
@@ -112,14 +112,14 @@ export const mcpTools = {
     description:
       'Reads everything that is known of an agent: rates, reputation, success rate, response time, endpoint.',
     annotations: reads,
-    args: z.strictObject({ agentId: Id }),
+    args: z.strictObject({ agentId: AgentRef }),
     data: z.object({ agent: AgentDetail.extend({ types: AgentTypes.optional() }) }),
   },
   quote_invocation: {
     title: 'Quote a call',
     description: 'Tells the price of a call of an agent, and locks it for 15 minutes. Costs nothing.',
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-    args: z.strictObject({ agentId: Id, task: Task, input: JsonObject.optional(), capability: CallCapability }),
+    args: z.strictObject({ agentId: AgentRef, task: Task, input: JsonObject.optional(), capability: CallCapability }),
     data: api.quoteInvocation.data,
   },
   invoke_agent: {
@@ -127,7 +127,7 @@ export const mcpTools = {
     description:
       'Pays an agent to do a task and answers with its result. Paid from the treasury of your API key, or with x402 in _meta. An agent that fails is refunded. If the connection breaks, or you cancel the call before its answer, the identical call within ten minutes usually finds the same purchase; idempotencyKey makes that sure. A call that was answered as pending or processing has been bought: read it with get_invocation, do not repeat it.',
     annotations: spends,
-    args: z.strictObject({ agentId: Id, ...Invoke.shape }),
+    args: z.strictObject({ agentId: AgentRef, ...Invoke.shape }),
     data: RequestRecord,
   },
   get_invocation: getInvocation,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameText } from './display-text.ts';
 import { usdcPattern } from './money.ts';
 
 /** Decimal USDC, at most six decimals (spec: monetary amounts are strings holding decimal numbers). */
@@ -46,6 +47,15 @@ export const TransactionHash = z.string().regex(/^0x[0-9a-f]{64}$/);
 
 /** Identifiers are opaque. The node's are a prefix for the kind, then letters and digits. */
 export const Id = z.string().regex(/^[\x21-\x7e]{1,100}$/, 'is not an id');
+
+/**
+ * An agent, by id, by slug, or by name. The node replaces it by the id: ids are exact and come first, then slugs, which mean one agent for
+ * good; a name means the agent that is the only one with it at this node, and has its slug.
+ */
+export const AgentRef = nameText(120)
+  .min(1)
+  .describe('Id or slug of the agent, or its name if no other agent of the node has it.')
+  .meta({ examples: ['agt_01k9xq3v7m2n8p4r6t0w5y1zab'] });
 
 /** Id of a treasury: an `Id`, and on a further network also `@` and the asset in CAIP-19, with chain ids of up to 15 digits. */
 export const TreasuryId = z.string().regex(/^[\x21-\x7e]{1,180}$/, 'is not an id');

@@ -3,7 +3,7 @@ import { endpoint, gateways } from '../endpoint.ts';
 import { PeriodDays } from '../invocations/figures.ts';
 import { failureReasons, requestStatuses } from '../invocations/invocations.ts';
 import { cursorQuery, pageQuery } from '../page.ts';
-import { Id, Timestamp, Usdc } from '../scalars.ts';
+import { AgentRef, Id, Timestamp, Usdc } from '../scalars.ts';
 
 /** Kinds of callers that the owner of the called agent sees. */
 export const callerKinds = ['account', 'agent', 'wallet', 'node'] as const;
@@ -17,7 +17,7 @@ export { callGateways as callFaces };
 export type CallFace = CallGateway;
 
 const FailureCode = z.enum(failureReasons);
-const params = z.object({ id: Id });
+const params = z.object({ id: AgentRef });
 
 const AgentCallItem = z.object({
   requestId: Id.describe('The id that the endpoint gets with the call (`X-Request-Id`).'),

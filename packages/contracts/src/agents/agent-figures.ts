@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { PercentileMs, PeriodDays } from '../invocations/figures.ts';
-import { Fraction, Id, plainText, Timestamp } from '../scalars.ts';
+import { AgentRef, Fraction, Id, plainText, Timestamp } from '../scalars.ts';
 import { CapabilityList, limitParams, textFilters } from './agent-search.ts';
 import { AgentListItem, agentEndpoints } from './agents.ts';
 
 const Count = z.int().min(0);
-const params = z.object({ id: Id });
+const params = z.object({ id: AgentRef });
 const { capability, maxPrice, minReputation, status } = agentEndpoints.listAgents.query.shape;
 
 const CapabilityNames = z

@@ -3,7 +3,7 @@ import { identityTokenShownOnce, secretNotice, secretShownOnce } from '../access
 import { displayText, nameText } from '../display-text.ts';
 import { endpoint } from '../endpoint.ts';
 import { cursorOrOffsetQuery, queryNumber } from '../page.ts';
-import { Duration, Fraction, Id, Timestamp, Usdc, UsdcInput, WalletAddress, webUrl } from '../scalars.ts';
+import { AgentRef, Duration, Fraction, Id, Timestamp, Usdc, UsdcInput, WalletAddress, webUrl } from '../scalars.ts';
 import { AgentMetadata, AgentMetadataChange, DeclaredMetadata } from './agent-metadata.ts';
 import { AgentQuery, AgentSearch, Capability } from './agent-search.ts';
 import { AgentTypes } from './agent-types.ts';
@@ -166,6 +166,16 @@ const AgentStatusRecord = z.object({
 export type AgentStatusRecord = z.infer<typeof AgentStatusRecord>;
 
 const params = z.object({ id: Id });
+const named = z.object({ id: AgentRef });
+
+/** A short name that stands for one agent of the node for good, such as `case-converter`. */
+const AgentSlug = z
+  .string()
+  .nullable()
+  .describe(
+    'Short name of the agent at this node, usable in place of its id; null: another agent was the first with the name, or the agent has another home.',
+  )
+  .meta({ examples: ['case-converter'] });
 
 export const agentEndpoints = {
   listAgents: endpoint({
@@ -232,10 +242,11 @@ export const agentEndpoints = {
     auth: 'none',
     isPublic: true,
     limit: 'api',
-    params,
+    params: named,
     data: AgentDetail.extend({
       interfaces: AgentInterfaces,
       protocol: AgentProtocolName,
+      slug: AgentSlug,
       types: AgentTypes.optional().describe('Input and output of the agent; absent: not declared.'),
     }),
     errors: [],
@@ -273,7 +284,7 @@ export const agentEndpoints = {
     auth: 'none',
     isPublic: true,
     limit: 'api',
-    params,
+    params: named,
     data: AgentStatusRecord,
     errors: [],
   }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { identityTokenShownOnce, secretNotice } from '../access/shown-once.ts';
 import { endpoint } from '../endpoint.ts';
-import { Id, Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
+import { AgentRef, Id, Timestamp, TransactionHash, Usdc, WalletAddress } from '../scalars.ts';
 import { AgentMetadata, AgentMetadataChange } from './agent-metadata.ts';
 import { agentStatuses, Reputation } from './agents.ts';
 
@@ -151,7 +151,7 @@ export const identityEndpoints = {
     auth: 'none',
     isPublic: true,
     limit: 'api',
-    params,
+    params: z.object({ id: AgentRef }),
     data: IdentityRecord,
     errors: [],
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { Duration, Fraction, Id, Timestamp } from '../scalars.ts';
+import { AgentRef, Duration, Fraction, Id, Timestamp } from '../scalars.ts';
 import { Reputation } from './agents.ts';
 
 const component = <Shape extends z.ZodRawShape>(value: string, shape: Shape) =>
@@ -93,7 +93,7 @@ export const reputationEndpoints = {
     auth: 'none',
     isPublic: true,
     limit: 'api',
-    params: z.object({ id: Id }),
+    params: z.object({ id: AgentRef }),
     data: AgentReputation,
     errors: [],
   }),

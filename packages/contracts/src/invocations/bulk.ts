@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { Id, JsonObject, plainText, Timestamp, Usdc, UsdcInput, webUrl } from '../scalars.ts';
+import { AgentRef, Id, JsonObject, plainText, Timestamp, Usdc, UsdcInput, webUrl } from '../scalars.ts';
 import { CallCapability, priorities, requestStatuses, Task } from './invocations.ts';
 
 export const bulkStrategies = ['first_success', 'all', 'majority'] as const;
@@ -12,7 +12,7 @@ export const BulkRequest = z.object({
   input: JsonObject.default({}),
   capability: CallCapability,
   agents: z
-    .array(Id)
+    .array(AgentRef)
     .min(1)
     .max(50)
     .refine((list) => new Set(list).size === list.length, 'names an agent twice'),

@@ -3,6 +3,7 @@ import { Capability } from '../agents/agent-search.ts';
 import { Chosen } from '../agents/match-score.ts';
 import { endpoint } from '../endpoint.ts';
 import {
+  AgentRef,
   Duration,
   Id,
   JsonObject,
@@ -258,7 +259,7 @@ export const invocationEndpoints = {
     auth: 'key',
     scope: 'invoke',
     limit: 'invocations',
-    params: z.object({ agentId: Id }),
+    params: z.object({ agentId: AgentRef }),
     query: paymentQuery.extend({
       quote: Id.optional().describe('A quote of this agent, whose price is used. A quote is valid once.'),
     }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { Id } from '../scalars.ts';
+import { AgentRef } from '../scalars.ts';
 import {
   AgentToAgentResult,
   InvocationCreated,
@@ -38,7 +38,7 @@ export const keylessEndpoints = {
     keyless: 'pays',
     gateway: 'x402',
     limit: 'invocations',
-    params: z.object({ agentId: Id }),
+    params: z.object({ agentId: AgentRef }),
     query: paymentQuery,
     headers: invocationHeaders.extend(keylessReadHeaders.shape),
     body: InvocationRequest,

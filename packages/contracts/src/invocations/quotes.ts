@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { Id, JsonObject, plainText, Timestamp, Usdc } from '../scalars.ts';
+import { AgentRef, Id, JsonObject, plainText, Timestamp, Usdc } from '../scalars.ts';
 import { CallCapability, Task } from './invocations.ts';
 
 const Quote = z.object({
@@ -63,7 +63,7 @@ export const quoteEndpoints = {
     auth: 'key',
     scope: 'invoke',
     limit: 'api',
-    params: z.object({ agentId: Id }),
+    params: z.object({ agentId: AgentRef }),
     body: z.object({
       task: Task,
       input: JsonObject.default({}),

@@ -13,6 +13,7 @@ import { openAgentTreasury } from '../../payments/ledger/treasury.ts';
 import { type HomeKeyContext, homeKeyOf } from '../../registry/write/announce-node.ts';
 import { newAgentId } from '../agent-id.ts';
 import type { AgentServices } from '../agent-services.ts';
+import { takeSlug } from '../agent-slug-store.ts';
 import { countAgentsOf, insertAgent, type NewAgent } from '../agent-store.ts';
 import { newUpstream } from '../health/upstream.ts';
 import { startReputation } from '../reputation/recompute-reputations.ts';
@@ -71,6 +72,7 @@ export async function registerAgent(
     await requireRoomForAgent(ctx, tx, owner.accountId, (most) => countAgentsOf(tx, owner.accountId, { most }));
     const types = { agentId: agent.id, replaces: null, types: input.types ?? null };
     await insertAgent(tx, { ...agent, typesId: await declareTypes(tx, types, now) }, now);
+    await takeSlug(tx, agent);
     await openAgentTreasury(tx, agent, now);
     await startReputation(tx, agent.id, now);
     await once.keep(tx, registered);

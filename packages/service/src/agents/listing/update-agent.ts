@@ -12,6 +12,7 @@ import type { Tx } from '../../store/sql.ts';
 import { type Agent, nextAgentStatus } from '../agent.ts';
 import type { AgentChange } from '../agent-change-store.ts';
 import type { AgentServices } from '../agent-services.ts';
+import { takeSlug } from '../agent-slug-store.ts';
 import { changeAgent, lockOwnAgent } from '../change-agent.ts';
 import { mergeUpstream, toOwnUpstream } from '../health/upstream.ts';
 import { declareTypes, readTypes } from './declare-types.ts';
@@ -39,6 +40,7 @@ export async function updateAgent(
     }
     if (names.length === 0) return { updated: names, updatedAt: agent.updatedAt };
     await changeAgent(tx, agent, { ...change, updatedAt: now }, now);
+    if (input.name !== undefined && names.includes('name')) await takeSlug(tx, { id: agentId, name: input.name });
     return { updated: names, updatedAt: now };
   });
   if (checkedFields.some((name) => updated.includes(name))) ctx.agentChecks.requestRun();

@@ -1,6 +1,6 @@
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import type { AgentDetail, AgentStatusRecord } from '@agent-network/contracts/agents/agents';
-import { AppError, notFound } from '../../lib/app-error.ts';
+import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import type { Store } from '../../store/database.ts';
 import { createLazyCopies } from '../../store/replica/lazy-copies.ts';
 import type { Replica } from '../../store/replica/replica.ts';
@@ -8,6 +8,8 @@ import type { Sql } from '../../store/sql.ts';
 import type { CallableAgent } from '../agent.ts';
 import { isId } from '../agent-id.ts';
 import type { AgentFinder, AgentServices } from '../agent-services.ts';
+import { agentIdOf } from '../agent-slug.ts';
+import { findMeant, findSlugOf } from '../agent-slug-store.ts';
 import { countRunning, findAgentRow, findCallableRows, findOwner } from '../agent-store.ts';
 import { toDetail, toStatusRecord } from '../agent-view.ts';
 import { readTypes } from '../listing/declare-types.ts';
@@ -26,6 +28,23 @@ export function createAgentFinder(ctx: Pick<Store, 'db'> & { readonly replica: R
     read: async (ids) => new Map((await findCallableRows(ctx.db, ids)).map((row) => [row.id, row])),
   });
   return { find: async (id) => (isId(id) ? copies.find(id) : null), forget: copies.forget };
+}
+
+/** Candidates that a refusal names. */
+const MAX_NAMED = 5;
+
+/**
+ * The id that an id, slug or name means. Ids, and addresses that end in one, are not looked up. Throws NOT_FOUND, and VALIDATION_ERROR for
+ * `path` with the ids when a name may mean several agents.
+ */
+export async function resolveAgent(ctx: Pick<Store, 'db'>, ref: string, path: string): Promise<string> {
+  const id = ref.startsWith('agt_') ? ref : agentIdOf(ref);
+  if (id !== null) return id;
+  const meant = await findMeant(ctx.db, ref);
+  if ('id' in meant) return meant.id;
+  if (meant.ids.length === 0) throw notFound('agent');
+  const ids = `${meant.ids.slice(0, MAX_NAMED).join(', ')}${meant.ids.length > MAX_NAMED ? ', …' : ''}`;
+  throw invalid(path, `is a name that several agents have, or had before: use an id (${ids})`);
 }
 
 /** Any registered agent, online or offline. Throws NOT_FOUND. */
@@ -68,15 +87,16 @@ export async function unavailable(ctx: AgentServices, agent: CallableAgent): Pro
   });
 }
 
-/** The agent with its declared types, if any. */
+/** The agent with its slug, and its declared types, if any. */
 export async function readAgent(
   ctx: Store & { readonly nodeLabel: string },
   id: string,
-): Promise<AgentDetail & { types?: AgentTypes }> {
+): Promise<AgentDetail & { slug: string | null; types?: AgentTypes }> {
   const agent = isId(id) ? await findAgentRow(ctx.db, id) : null;
   if (!agent) throw notFound('agent');
   const types = agent.typesId && (await readTypes(ctx.db, agent.typesId));
-  return { ...toDetail(agent, ctx.nodeLabel), ...(types ? { types } : {}) };
+  const slug = await findSlugOf(ctx.db, id);
+  return { ...toDetail(agent, ctx.nodeLabel), slug, ...(types ? { types } : {}) };
 }
 
 export async function readAgentStatus(

@@ -1,4 +1,5 @@
 import type { Api } from '@agent-network/contracts/api';
+import { resolveAgent } from '../../agents/search/find-agent.ts';
 import { invokeBulk, readBulk } from '../../calls/bulk/invoke-bulk.ts';
 import { hasEnded, type Invocation } from '../../calls/invocation.ts';
 import { toAgentResult, toCreated, toRecord } from '../../calls/invocation-view.ts';
@@ -15,6 +16,7 @@ import { invokeAuto } from '../../calls/start/invoke-auto.ts';
 import type { Invoked, InvokeInput } from '../../calls/start/invoke-input.ts';
 import { hasWhole, readStream } from '../../calls/stream/read-stream.ts';
 import { requireAllowedUrl } from '../../events/webhooks/webhook-client.ts';
+import { invalid } from '../../lib/app-error.ts';
 import { assetOf } from '../../payments/ledger/asset-account.ts';
 import { payingChannel } from '../../payments/schemes/batch-settlement/channel.ts';
 import { asksForChannels } from '../../payments/schemes/batch-settlement/channel-on-wire.ts';
@@ -65,7 +67,9 @@ export const invocationHandlers = {
   async invokeBulk(ctx, call) {
     if (call.body.webhookUrl !== undefined) requireAllowedUrl(ctx, 'webhookUrl', call.body.webhookUrl);
     await call.countMore(call.body.agents.length - 1);
-    return invokeBulk(ctx, call.caller, call.body, { client: call.client.address, once: call.once });
+    const agents = await Promise.all(call.body.agents.map((ref) => resolveAgent(ctx, ref, 'agents')));
+    if (new Set(agents).size < agents.length) throw invalid('agents', 'names an agent twice');
+    return invokeBulk(ctx, call.caller, { ...call.body, agents }, { client: call.client.address, once: call.once });
   },
   getBulk: (ctx, { caller, params }) => readBulk(ctx, caller, params.bulkId),
 } satisfies Partial<Handlers>;

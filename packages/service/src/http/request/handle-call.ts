@@ -11,6 +11,7 @@ import {
 import { unkeyed } from '../../accounts/idempotency/once.ts';
 import { budgetOf } from '../../accounts/spending-limits.ts';
 import { requireActive } from '../../accounts/suspension.ts';
+import { resolveAgent } from '../../agents/search/find-agent.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { encodeJson } from '../../lib/json/prepared-json.ts';
 import { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
@@ -23,7 +24,7 @@ import type { CountedCall } from './count-call.ts';
 import type { HandlerCall } from './handler.ts';
 import type { HttpContext } from './http-context.ts';
 import { readAs, requireAllowed } from './identify.ts';
-import { parseRequest } from './parse-request.ts';
+import { agentParamOf, parseRequest } from './parse-request.ts';
 import type { RequestParts } from './request-parts.ts';
 import { type Running, runKeyed } from './run-keyed.ts';
 import { orTerms } from './unpaid-terms.ts';
@@ -119,7 +120,7 @@ async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progr
   try {
     await requireAllowedOrNote(ctx, incoming, first);
     incoming.admit(first);
-    const { caller, parsed } = await readParts(incoming, first).catch(async (error) => {
+    const { caller, parsed } = await readParts(ctx, incoming, first).catch(async (error) => {
       throw await orTerms(ctx, { row, parts, caller: first }, error);
     });
     if (caller !== first) await requireAllowedOrNote(ctx, incoming, caller);
@@ -167,10 +168,18 @@ const takesKeyLate = ({ name, parts }: Incoming, caller: Caller): boolean =>
   parts.query.quote === undefined &&
   !paymentHeaders.some((header) => parts.header(header) !== undefined);
 
-async function readParts({ row, parts, identify }: Incoming, first: Caller) {
+async function readParts(ctx: HttpContext, { row, parts, identify }: Incoming, first: Caller) {
   const { caller, body } = await readAs(first, async () => (row.body ? parts.body() : undefined), identify);
   const { params, query, header } = parts;
-  return { caller, parsed: parseRequest(row, { params, query, header, body }) };
+  return { caller, parsed: await withAgentId(ctx, row, parseRequest(row, { params, query, header, body })) };
+}
+
+/** Replaces a slug or name of an agent by its id, once and before anything is decided, so that all of a call is about one agent. */
+async function withAgentId(ctx: HttpContext, row: Endpoint, parsed: Parsed<Endpoint>): Promise<Parsed<Endpoint>> {
+  const name = agentParamOf(row);
+  if (name === undefined) return parsed;
+  const params = parsed.params as Readonly<Record<string, string>>;
+  return { ...parsed, params: { ...params, [name]: await resolveAgent(ctx, params[name] ?? '', name) } };
 }
 
 interface Begun extends Running {

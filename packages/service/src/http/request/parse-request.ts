@@ -1,4 +1,5 @@
 import type { Endpoint, Parsed } from '@agent-network/contracts/endpoint';
+import { AgentRef } from '@agent-network/contracts/scalars';
 import { invalidFields, type Problem } from '../../lib/app-error.ts';
 import { problemsOf, problemText } from '../../lib/json/problem-text.ts';
 import { unknownFields } from './unknown-fields.ts';
@@ -35,6 +36,10 @@ export function parseRequest(row: Endpoint, raw: Raw): Parsed<Endpoint> {
   if (problems.length > 0) throw invalidFields(problems);
   return parsed as Parsed<Endpoint>;
 }
+
+/** The path parameter of a row that names an agent by id, slug or name; undefined: none. */
+export const agentParamOf = ({ params }: Endpoint): string | undefined =>
+  Object.entries(params?.shape ?? {}).find(([, schema]) => schema === AgentRef)?.[0];
 
 /** A field that is silently dropped would mislead: `maxcost` is no cap. */
 const unknownProblems = ({ body: schema }: Endpoint, body: unknown): Problem[] =>

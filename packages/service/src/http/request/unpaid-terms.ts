@@ -2,6 +2,7 @@ import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { SIGN_IN_WITH_X } from '@agent-network/contracts/payments/sign-in-with-x';
 import type { Caller } from '../../accounts/caller.ts';
 import { signInExtension } from '../../accounts/proofs/sign-in-with-x.ts';
+import { resolveAgent } from '../../agents/search/find-agent.ts';
 import { keylessResourceOf } from '../../calls/start/invocation-purchase.ts';
 import { plainTerms } from '../../calls/start/invoke-keyless.ts';
 import { AppError } from '../../lib/app-error.ts';
@@ -30,7 +31,8 @@ export async function orTerms(ctx: HttpContext, { row, parts, caller }: Unpaid, 
   const isOfBody = error instanceof AppError && ['VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE'].includes(error.code);
   if (!isOfBody || row.keyless !== 'pays' || caller.kind !== 'anonymous') return error;
   if (['payment-signature', 'x-payment'].some((name) => (parts.header(name) ?? '') !== '')) return error;
-  const { agentId = '' } = parts.params;
+  const agentId = await resolveAgent(ctx, parts.params.agentId ?? '', 'agentId').catch(() => null);
+  if (agentId === null) return error;
   const asked = asksForChannels(parts.header('x-payment-scheme') ?? parts.query.paymentScheme?.[0]);
   const terms = await plainTerms(ctx, { agentId, client: null, asksForChannels: asked });
   return terms ? withExtensions(ctx, terms, agentId) : error;

@@ -1,5 +1,6 @@
 import { jsonSchema } from '@agent-network/contracts/openapi/json-schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentParamOf } from '../../../src/http/request/parse-request.ts';
 import { day, ofTheDay } from '../../support/daily.ts';
 import { badValues, closedPaths, withBadValue } from './support/bad-values.ts';
 import { databaseDigest } from './support/database-digest.ts';
@@ -16,6 +17,8 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const malformedIds = ['%00', 'agt_%00aaaaaaaaaa', '%20', 'a%20b', '%7F', '%F0%9F%92%A5', 'x'.repeat(181)];
+/** Those that may be the name of an agent. */
+const names = ['a%20b', '%F0%9F%92%A5'];
 const unknownIds = [
   'x',
   'agt_',
@@ -195,6 +198,7 @@ describe.each(endpoints)(`%s (DAY=${day})`, (name, row) => {
       const { key, params, body } = validCalls[name](world);
       for (const param of paramNames)
         for (const id of malformedIds) {
+          if (agentParamOf(row) === param && names.includes(id)) continue;
           const answer = await world.h.request(row.method, pathOf(row, { ...params, [param]: id }), { key, body });
           expect({ id, problem: problemWithError(answer, 'VALIDATION_ERROR', param) }).toEqual({ id, problem: null });
         }

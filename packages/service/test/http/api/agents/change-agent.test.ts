@@ -38,9 +38,9 @@ describe('an update', () => {
     const before = await read();
     const { data } = (await update(body)).body;
     expect(data).toEqual({ id: agent.id, updated: [name], updatedAt: expect.any(String) });
-    const { updatedAt, ...after } = await read();
-    expect(updatedAt).toBe(data.updatedAt);
-    const { updatedAt: _, ...unchanged } = before;
+    const { updatedAt, slug, ...after } = await read();
+    expect([updatedAt, slug]).toEqual([data.updatedAt, name === 'name' ? 'new-name' : before.slug]);
+    const { updatedAt: _, slug: _slug, ...unchanged } = before;
     expect(after).toMatchObject(body);
     expect({ ...after, [name]: null }).toEqual({ ...unchanged, [name]: null });
   });
