@@ -64,16 +64,16 @@ it.each(['home', 'explore', 'agent', 'hostile'] as const)(
       expect(await overflowOf(page), `${name} at ${width}`).toBe(0);
       if (isLong || width === 320 || width === 1920) await expectAccessible(page, { what: `${name} at ${width} px` });
     }
-    const hasForm = name === 'agent' || name === 'hostile';
+    const hasForm = name !== 'explore';
     const scripts = await page.evaluate<{ name: string; bytes: number }[]>(
       `performance.getEntriesByType('resource').map(({ name, decodedBodySize: bytes }) => ({ name, bytes })).filter(({ name }) => /[.]js$/.test(name))`,
     );
     expect(scripts.length > 0).toBe(hasForm);
-    expect(scripts.every((each) => each.name.startsWith(`${world.h.baseUrl}/pages/try/`))).toBe(true);
+    expect(scripts.every((each) => each.name.startsWith(`${world.h.baseUrl}/pages/`))).toBe(true);
     expect(scripts.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(MAX_SCRIPT_BYTES);
     expect(
       await page.evaluate('document.querySelectorAll("script:not([type=\\"application/ld+json\\"])").length'),
-    ).toBe(hasForm ? 1 : 0);
+    ).toBe(hasForm ? 2 : 0);
     expect(await page.title()).not.toBe('1');
   },
 );
@@ -105,6 +105,25 @@ it('a visitor finds an agent by keyboard, and is asked to sign in or pay only af
   await page.getByRole('button', { name: 'Use the local account' }).click();
   await expect.poll(() => page.getByLabel(/^Task/).inputValue()).toBe('Translate & keep: 1+1');
   expect(await page.getByRole('tab', { name: 'Try it' }).getAttribute('aria-selected')).toBe('true');
+});
+
+it('samples are chosen by keyboard without a script, and copied with one', async () => {
+  const { page } = await world.newPage();
+  await page.goto('/');
+  await tabTo(page, page.getByRole('radio', { name: 'HTTP', exact: true }));
+  await page.keyboard.press('ArrowRight');
+  const samples = page.locator('#call ~ .tabs pre:visible');
+  await expect.poll(() => samples.textContent()).toContain('createClient');
+  await page.getByRole('group', { name: 'Ways to call' }).getByRole('button', { name: 'Copy' }).click();
+  await page.getByRole('status').getByText('Copied').waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await samples.textContent());
+});
+
+it('an address within a tab opens the tab', async () => {
+  const { page } = await world.newPage();
+  await page.goto(`${paths.agent}#reputation`);
+  await page.getByRole('heading', { name: 'New: no rating yet' }).waitFor();
+  expect(await page.getByRole('radio', { name: 'Reputation' }).isChecked()).toBe(true);
 });
 
 it('the colours are those of the dashboard', () => {

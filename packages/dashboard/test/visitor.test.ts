@@ -97,6 +97,24 @@ it('a visitor runs a free agent by keyboard, without an account, with the fields
   await expectAccessible(page);
 });
 
+it('a visitor runs a free agent on the front page; the answer comes with its cost and a receipt', async () => {
+  await world.h.ctx.db.query('best', `update agent set reputation = 1000 where id = '${free.id}'`);
+  const { page } = await world.newPage();
+  await expect
+    .poll(async () => {
+      await page.goto('/');
+      return page.locator('#try-form').getAttribute('data-agent');
+    })
+    .toBe(free.id);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await answered(page);
+  expect(free.calls.at(-1)?.body.task).toBe('Hello from the front page');
+  await page.getByRole('definition').filter({ hasText: 'Free' }).waitFor();
+  await page.getByRole('button', { name: 'Save the signed receipt' }).waitFor();
+  await keepPictures(page, 'front-answer');
+  await expectAccessible(page);
+});
+
 it('a reload finds the call that runs, and starts no other', async () => {
   const { page } = await world.newPage();
   await page.goto(pathOf(free, 'Visited'));

@@ -320,6 +320,7 @@ const settingsOf = (config: Config) => ({
   newKeyPerCallMicro: config.newKeyPerCallMicro,
   channelClaimSettings: config.channelClaimSettings,
   nodeLabel: config.nodeLabel,
+  operatorLinks: config.operatorLinks,
   signatureEngine: readSignatureEngine(),
   keyMode: config.chainId === 8453 ? ('live' as const) : ('test' as const),
 });

@@ -90,6 +90,30 @@ it('names variables that are almost settings', () => {
   ]);
 });
 
+describe('links of the operator', () => {
+  it('are web pages, and an e-mail address for abuse; empty ones are none', () => {
+    expect(readConfig({}).config.operatorLinks).toEqual({ terms: null, privacy: null, abuse: null });
+    const links = { TERMS_URL: 'https://node.example/terms', PRIVACY_URL: '', ABUSE_CONTACT: 'abuse@node.example' };
+    expect(readConfig(links).config.operatorLinks).toEqual({
+      terms: 'https://node.example/terms',
+      privacy: null,
+      abuse: 'mailto:abuse@node.example',
+    });
+    const page = { ABUSE_CONTACT: 'https://node.example/abuse' };
+    expect(readConfig(page).config.operatorLinks.abuse).toBe('https://node.example/abuse');
+  });
+
+  it.each([
+    ['TERMS_URL', 'javascript:alert(1)'],
+    ['TERMS_URL', '/terms'],
+    ['PRIVACY_URL', 'https://user:password@node.example/'],
+    ['PRIVACY_URL', `https://node.example/${'a'.repeat(2048)}`],
+    ['ABUSE_CONTACT', 'nobody'],
+    ['ABUSE_CONTACT', 'a@b.example?subject=x'],
+    ['ABUSE_CONTACT', 'a@b.example\nx'],
+  ])('%s is not %j', (name, value) => expect(() => readConfig({ [name]: value })).toThrow(`${name} must be`));
+});
+
 it('takes a key as openssl prints it', () =>
   expect(readConfig({ SETTLEMENT_PRIVATE_KEY: '1'.repeat(64) }).secrets.settlementPrivateKey).toBe(key));
 

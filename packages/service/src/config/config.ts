@@ -42,6 +42,16 @@ function ratioOf(text: string): number {
   return ratio;
 }
 
+/** Links to what the operator publishes about the node; null: nothing is set, and no link is shown. */
+export interface OperatorLinks {
+  /** URL of the terms of use. */
+  readonly terms: string | null;
+  /** URL of the privacy policy. */
+  readonly privacy: string | null;
+  /** URL where abuse is reported: a web page, or `mailto:` with the address that is set. */
+  readonly abuse: string | null;
+}
+
 export interface Config extends Limits {
   /** `local`: missing parts are created in DATA_DIR. `production`: everything must be configured. */
   readonly mode: 'local' | 'production';
@@ -104,6 +114,8 @@ export interface Config extends Limits {
   readonly gateways: ReadonlySet<Gateway>;
   /** True if /dashboard is served, and built when necessary. */
   readonly servesDashboard: boolean;
+  /** Links to the operator's own texts, shown on every page. */
+  readonly operatorLinks: OperatorLinks;
   /** Destination of traces; null: off. */
   readonly tracing: TracingSettings | null;
 }
@@ -161,6 +173,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     mcpAllowedOrigins: originsOf(env.MCP_ALLOWED_ORIGINS),
     gateways: gatewaysOf(env.GATEWAYS ?? env.FACES),
     servesDashboard: flag(env, 'DASHBOARD', true),
+    operatorLinks: operatorLinksOf(env),
     tracing: readTracing(env),
   });
   if (mode === 'production') requireExplicit(env, wrong);
@@ -237,6 +250,37 @@ function publicUrlOf(text: string): string {
 
 /** Normalises a base URL, without a trailing slash: nodes identify each other by this spelling. */
 const baseUrlOf = (text: string): string => new URL(text).href.replace(/\/$/, '');
+
+const MAX_LINK_CHARS = 2048;
+
+function operatorLinksOf(env: Env): OperatorLinks {
+  return {
+    terms: linkOf('TERMS_URL', env.TERMS_URL),
+    privacy: linkOf('PRIVACY_URL', env.PRIVACY_URL),
+    abuse: contactOf(env.ABUSE_CONTACT),
+  };
+}
+
+/** Everybody is shown it: it has no user or password. */
+function isWebPage(text: string): boolean {
+  const url = text.length <= MAX_LINK_CHARS ? URL.parse(text) : null;
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
+
+/** Empty as in a file of settings in which it was not filled in. */
+function linkOf(name: string, text: string | undefined): string | null {
+  if (text === undefined || text === '') return null;
+  if (!isWebPage(text)) throw new ConfigError(`${name} must be an http or https URL.`);
+  return new URL(text).href;
+}
+
+function contactOf(text: string | undefined): string | null {
+  if (text === undefined || text === '') return null;
+  if (isWebPage(text)) return new URL(text).href;
+  if (!/^[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+$/.test(text) || text.length > 254)
+    throw new ConfigError('ABUSE_CONTACT must be an e-mail address or an http or https URL.');
+  return `mailto:${text}`;
+}
 
 function originsOf(text: string | undefined): readonly string[] | null {
   if (text === undefined) return null;

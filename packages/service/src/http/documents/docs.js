@@ -1,5 +1,7 @@
 // Runs in the browser, on every page of /docs. Without it the pages show every language, and have no search.
 
+import '/pages/page.js';
+
 const root = document.documentElement;
 const said = document.getElementById('said');
 
@@ -18,26 +20,6 @@ function button(text, onClick) {
   made.textContent = text;
   made.addEventListener('click', onClick);
   return made;
-}
-
-async function copy(pressed, code) {
-  await navigator.clipboard.writeText(code);
-  pressed.textContent = 'Copied';
-  say('Copied');
-  setTimeout(() => {
-    pressed.textContent = 'Copy';
-  }, 2000);
-}
-
-function addCopyButtons() {
-  for (const block of document.querySelectorAll('main pre')) {
-    const frame = document.createElement('div');
-    frame.className = 'code';
-    block.replaceWith(frame);
-    const pressed = button('Copy', () => copy(pressed, block.textContent));
-    pressed.className = 'copy';
-    frame.append(block, pressed);
-  }
 }
 
 /** One language for all samples of all pages; a block that has no sample in it shows its first one. */
@@ -178,7 +160,6 @@ const frame = contents.parentElement;
 if (current) frame.scrollTop = current.offsetTop - frame.clientHeight / 3;
 contents.dataset.isReady = '';
 
-addCopyButtons();
 addLanguages();
 addSearch();
 await followOldAddress();

@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import MiniSearch from 'minisearch';
 import { describe, expect, it } from 'vitest';
 import { toErrorAnswer } from '../answer/errors.ts';
-import { siteHeader } from '../site/site-header.ts';
+import { siteFooter, siteHeader } from '../site/site-frame.ts';
 import { reference } from './contents.ts';
 import { type ApiDocument, readDocument } from './document.ts';
 import { fieldsOf, typeOf } from './fields.ts';
@@ -21,8 +21,9 @@ const limit = { api: 100, invocations: 10 };
 const limits = { free: limit, pro: limit, enterprise: limit, anonymous: limit, node: limit };
 const document = readDocument();
 const baseUrl = 'https://node.example';
-const header = { label: 'here', hasDashboard: true };
-const source = { document, limits, baseUrl, repositoryUrl: null, header };
+const operatorLinks = { terms: 'https://node.example/terms', privacy: null, abuse: 'mailto:abuse@node.example' };
+const frame = { node: 'here', hasDashboard: true, operatorLinks };
+const source = { document, limits, baseUrl, repositoryUrl: null, frame };
 const pages = docsPages(source);
 const idsOf = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 /** In the frame of every page. */
@@ -225,7 +226,7 @@ describe('the pages of the documentation', () => {
     hostile.info.title = '"><script>alert(1)</script>';
     for (const tag of hostile.tags) tag.description = "<img src=x onerror='x'>";
     const made = docsPages({
-      header,
+      frame,
       ...{ document: hostile as unknown as ApiDocument, limits },
       ...{ baseUrl: '"><img src=x>', repositoryUrl: 'https://x.example/"><img src=x>' },
     });
@@ -247,9 +248,10 @@ it('documents of the repository link to each other here, and to the rest of it w
   for (const path of Object.values(fromRepository)) expect(dockerfile).toContain(` ${path} `);
 });
 
-it('a page has the header of the site, its parts, its version and date, and an edit link where the repository is known', () => {
+it('a page has the header and the footer of the site, its parts, its version and date, and an edit link where the repository is known', () => {
   const text = pages.get('/docs/recipes') ?? '';
-  expect(text).toContain(toText(siteHeader(header, 'docs')));
+  expect(text).toContain(toText(siteHeader(frame, 'docs')));
+  expect(text).toContain(toText(siteFooter(frame)));
   const [, here = ''] = /<nav class="here"([\s\S]*?)<\/nav>/.exec(text) ?? [];
   expect(here).toContain('<a href="#recipes-get-a-refund">Get a refund</a>');
   expect(text).toContain(`<span>Version ${document.info.version}</span><span>Files of <time datetime="20`);
@@ -352,7 +354,7 @@ describe('llms.txt', () => {
 
 describe('the mounted documents', () => {
   const app = new Hono();
-  mountDocs(app, { planLimits: limits, baseUrl, nodeLabel: 'here', dashboard: null });
+  mountDocs(app, { planLimits: limits, baseUrl, nodeLabel: 'here', dashboard: null, operatorLinks });
   app.onError((error) => new Response(error.message, { status: toErrorAnswer(error, 'req_1').status }));
 
   it.each([
@@ -361,7 +363,7 @@ describe('the mounted documents', () => {
     ['/docs/quickstart', 'text/html; charset=utf-8', '<h1>Quickstart</h1>'],
     ['/docs/api/payments', 'text/html; charset=utf-8', '<h1>Treasuries and withdrawals</h1>'],
     ['/docs/style.css', 'text/css; charset=utf-8', 'light-dark('],
-    ['/docs/docs.js', 'text/javascript; charset=utf-8', 'navigator.clipboard'],
+    ['/docs/docs.js', 'text/javascript; charset=utf-8', "import '/pages/page.js'"],
     ['/docs/search.js', 'text/javascript; charset=utf-8', 'createSearch'],
     ['/docs/search-words.js', 'text/javascript; charset=utf-8', 'stopWords'],
     ['/docs/minisearch.js', 'text/javascript; charset=utf-8', 'as default'],
@@ -393,4 +395,11 @@ describe('the mounted documents', () => {
 it("the examples are those of the SDK's README", () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8').trim();
   expect(read('../../../../sdk/README.md')).toContain(read('sdk-examples.md'));
+});
+
+it('the footer links to what the operator publishes, and to nothing that is not set', () => {
+  const text = toText(siteFooter(frame));
+  expect(text).toContain('<a href="https://node.example/terms" rel="noopener">Terms</a>');
+  expect(text).toContain('<a href="mailto:abuse@node.example" rel="noopener">Report abuse</a>');
+  expect(text).not.toContain('Privacy');
 });

@@ -36,7 +36,7 @@ const json = (c: Context, body: unknown, status = 200, headers: Record<string, s
 /** Cache header of documents that change only with the node's version. */
 const CACHE = { 'cache-control': 'public, max-age=300' };
 
-const start = {
+const startOf = ({ operatorLinks }: HttpContext) => ({
   name: 'agent-network',
   docs: '/docs',
   openapi: '/openapi.json',
@@ -45,7 +45,8 @@ const start = {
   discovery: '/discovery/resources',
   sdk: '/sdk.tgz',
   cli: '/cli.tgz',
-};
+  ...Object.fromEntries(Object.entries(operatorLinks).filter(([, link]) => link !== null)),
+});
 
 /** Mounts the routes outside of the endpoint table: health, metrics and documents. */
 export function mountDocuments(app: Hono, ctx: HttpContext): void {
@@ -53,6 +54,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
   const isReady = createReadiness(() => Promise.all([ping(ctx.db), ctx.usdc.chainId()]), {
     onFailure: (err) => ctx.log.warn({ err }, 'readiness check failed'),
   });
+  const start = startOf(ctx);
   app.get('/', (c) => json(c, start, 200, { vary: 'Accept, Authorization' }));
   app.get('/openapi.json', async (c) => documentAnswer(c, await openApi(), CACHE));
   mountDocs(app, ctx);

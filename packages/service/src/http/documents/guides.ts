@@ -3,7 +3,7 @@ import { eventCatalogue } from '@agent-network/contracts/events';
 import { streamEventCatalogue } from '@agent-network/contracts/invocations/stream-events';
 import type { PlanLimits } from '../../config/limits.ts';
 import { madeOnce } from '../../lib/made-once.ts';
-import type { HeaderFacts } from '../site/site-header.ts';
+import type { FrameFacts } from '../site/site-frame.ts';
 import { contents } from './contents.ts';
 import type { ApiDocument } from './document.ts';
 import { anchorOf, codeBlock, type Html, html, inline, prose } from './html.ts';
@@ -129,8 +129,7 @@ export interface DocsSource {
   readonly baseUrl: string;
   /** Address of the repository on the web; null: not known. */
   readonly repositoryUrl: string | null;
-  /** Facts in the header of every page. */
-  readonly header: HeaderFacts;
+  readonly frame: FrameFacts;
 }
 
 /** The address of a node in the texts, which that of the node itself replaces. */

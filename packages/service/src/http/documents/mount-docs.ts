@@ -5,12 +5,11 @@ import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { errorCatalogue } from '@agent-network/contracts/errors';
 import { eventTypes } from '@agent-network/contracts/events';
 import { streamEventCatalogue } from '@agent-network/contracts/invocations/stream-events';
-import { nodeName } from '@agent-network/contracts/node-name';
 import type { Context, Hono } from 'hono';
 import { madeOnce } from '../../lib/made-once.ts';
 import { REPOSITORY_URL } from '../../lib/process/node-version.ts';
 import type { HttpContext } from '../request/http-context.ts';
-import { headerStyle } from '../site/site-header.ts';
+import { frameStyle, ownName } from '../site/site-frame.ts';
 import { type ApiDocument, operationsOf, readDocument, type Schema } from './document.ts';
 import { documentAnswer, toDocument } from './document-answer.ts';
 import { alternativesOf } from './fields.ts';
@@ -27,13 +26,17 @@ const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf
 /** Serves the documentation for people at `/docs` and for programs at `/llms.txt`, both made from the endpoint table on first use. */
 export function mountDocs(
   app: Hono,
-  ctx: Pick<HttpContext, 'planLimits' | 'baseUrl' | 'nodeLabel' | 'dashboard'>,
+  ctx: Pick<HttpContext, 'planLimits' | 'baseUrl' | 'nodeLabel' | 'dashboard' | 'operatorLinks'>,
 ): void {
   const document = madeOnce(readDocument);
   const texts = madeOnce(() =>
     docsPages({
       ...{ document: document(), limits: ctx.planLimits, baseUrl: ctx.baseUrl, repositoryUrl: REPOSITORY_URL },
-      header: { label: nodeName(ctx.nodeLabel), hasDashboard: ctx.dashboard !== null },
+      frame: {
+        node: ownName(ctx.nodeLabel),
+        hasDashboard: ctx.dashboard !== null,
+        operatorLinks: ctx.operatorLinks,
+      },
     }),
   );
   const pages = madeOnce(
@@ -42,7 +45,7 @@ export function mountDocs(
   );
   const files = {
     '/docs/style.css': () =>
-      toDocument([headerStyle, ...['layout.css', 'content.css'].map(read)].join('\n'), 'text/css; charset=utf-8'),
+      toDocument([frameStyle, ...['layout.css', 'content.css'].map(read)].join('\n'), 'text/css; charset=utf-8'),
     ...Object.fromEntries(
       ['docs.js', 'search.js', 'search-words.js'].map((name) => [
         `/docs/${name}`,

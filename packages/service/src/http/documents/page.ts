@@ -4,7 +4,7 @@ import type { Endpoint } from '@agent-network/contracts/endpoint';
 import { errorRemedies, failureRemedies } from '@agent-network/contracts/error-remedies';
 import { type ErrorCode, errorCatalogue } from '@agent-network/contracts/errors';
 import { madeOnce } from '../../lib/made-once.ts';
-import { siteHeader } from '../site/site-header.ts';
+import { siteFooter, siteHeader } from '../site/site-frame.ts';
 import { contents, type PageOfCalls, type PageOfGuides, pathOf, reference } from './contents.ts';
 import { type ApiDocument, operationsOf, type Schema } from './document.ts';
 import { brokenPath, endpointSection, fieldTable, methodBadge } from './endpoint-section.ts';
@@ -133,7 +133,7 @@ function imprint({ files }: Page, { document: { info }, repositoryUrl }: DocsSou
 }
 
 function layout(page: Page, pages: readonly Page[], source: DocsSource): Html {
-  const { baseUrl, header } = source;
+  const { baseUrl, frame } = source;
   const { info } = source.document;
   const at = pages.indexOf(page);
   const [before, after] = [pages[at - 1], pages[at + 1]];
@@ -160,10 +160,11 @@ function layout(page: Page, pages: readonly Page[], source: DocsSource): Html {
 <link rel="icon" type="image/svg+xml" href="/favicon.svg">
 <link rel="stylesheet" href="/docs/style.css">
 <script type="module" src="/docs/docs.js"></script>
+<link rel="modulepreload" href="/pages/page.js">
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-${siteHeader(header, 'docs')}
+${siteHeader(frame, 'docs')}
 <section class="bar" aria-label="Documentation"><span>Documentation, version ${info.version}</span>
 <search hidden><label for="query">Search</label><input id="query" type="search" autocomplete="off" spellcheck="false" placeholder="Search guides and calls" aria-controls="found"><div id="found" hidden></div></search>
 <span class="links"><a href="/openapi.json">OpenAPI</a> <a href="/llms.txt">llms.txt</a></span></section>
@@ -179,6 +180,7 @@ ${page.content}${at === 0 ? overview(pages.slice(1)) : null}
 ${imprint(page, source)}
 </main>
 </div>
+${siteFooter(frame)}
 <p id="said" class="unseen" role="status"></p>
 </body>
 </html>

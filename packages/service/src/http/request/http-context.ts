@@ -8,6 +8,7 @@ import type { WalletProofs } from '../../accounts/proofs/prove-wallet.ts';
 import type { InvokeContext } from '../../calls/start/invoke-input.ts';
 import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import type { SignatureEngine } from '../../chain/keys/signature-engine.ts';
+import type { OperatorLinks } from '../../config/config.ts';
 import type { PlanLimits } from '../../config/limits.ts';
 import type { Dispatcher } from '../../events/deliveries/dispatcher.ts';
 import type { LiveEvents } from '../../events/outbox/live-events.ts';
@@ -91,6 +92,7 @@ export interface HttpContext
   readonly replica: Replica;
   /** Spec: `location`. Where agents of this node are at home. */
   readonly nodeLabel: string;
+  readonly operatorLinks: OperatorLinks;
   readonly textRecords: TextRecords;
   /** Requests a run now instead of at the next interval. */
   readonly registryWrites: { requestRun(): void };

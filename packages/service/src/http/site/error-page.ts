@@ -2,6 +2,11 @@ import { type Html, html } from '../documents/html.ts';
 import type { PageContent } from './layout.ts';
 import type { Site } from './site.ts';
 
+const searchForm = html`<form class="search" action="/explore" method="get" role="search">
+<label for="q">Find an agent</label>
+<div class="row"><input id="q" name="q" type="search" maxlength="200" placeholder="Summarize an article, translate a text, …" dir="auto"><button type="submit">Search</button></div>
+</form>`;
+
 const contentOf = (title: string, text: string, waysOn: Html): PageContent => ({
   title,
   description: text,
@@ -10,7 +15,7 @@ const contentOf = (title: string, text: string, waysOn: Html): PageContent => ({
   preview: { path: '/preview.png', alt: title },
   data: [],
   active: null,
-  body: html`<h1>${title}</h1><p class="lead">${text}</p>${waysOn}`,
+  body: html`<h1>${title}</h1><p class="lead">${text}</p>${searchForm}${waysOn}`,
 });
 
 /** A page with an error and links to continue. */

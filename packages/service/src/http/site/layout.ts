@@ -1,17 +1,26 @@
 import { readFileSync } from 'node:fs';
-import { NODE_VERSION } from '../../lib/process/node-version.ts';
 import { tagOf } from '../answer/common-headers.ts';
 import { type Html, html, jsonLd, toText } from '../documents/html.ts';
 import type { Site } from './site.ts';
-import { type ActivePage, headerStyle, siteHeader } from './site-header.ts';
+import { type ActivePage, frameStyle, siteFooter, siteHeader } from './site-frame.ts';
 
-export const pageStyle = headerStyle + readFileSync(new URL('pages.css', import.meta.url), 'utf8');
+/** Path of the script for copy buttons and addresses within tabs. */
+export const PAGE_SCRIPT = '/pages/page.js';
+
+export const pageStyle = frameStyle + readFileSync(new URL('pages.css', import.meta.url), 'utf8');
 export const styleVersion = tagOf(pageStyle).slice(0, 12);
 
 /** Pages and their style are compressed from this size on: people on slow lines wait for them. */
 export const PAGE_GZIP_FROM_BYTES = 2048;
 
 const MAX_DESCRIPTION_CHARS = 200;
+
+export interface PageScripts {
+  /** Paths of scripts to run. */
+  readonly run: readonly string[];
+  /** Paths of their imports, fetched at once. */
+  readonly imported?: readonly string[];
+}
 
 export interface PageContent {
   readonly title: string;
@@ -25,8 +34,8 @@ export interface PageContent {
   /** Schema.org objects. */
   readonly data: readonly unknown[];
   readonly active: ActivePage;
-  /** Paths of its scripts, modules all: the first one begins, and loads the others. */
-  readonly scripts?: readonly string[];
+  /** Paths of its scripts, all modules. */
+  readonly scripts?: PageScripts;
   readonly body: Html;
 }
 
@@ -38,10 +47,8 @@ const oneLine = (text: string): string => {
     : `${characters.slice(0, MAX_DESCRIPTION_CHARS - 1).join('')}…`;
 };
 
-const scriptsOf = ({ scripts: [first, ...others] = [] }: PageContent): Html | null =>
-  first === undefined
-    ? null
-    : html`<script type="module" src="${first}"></script>${others.map((each) => html`<link rel="modulepreload" href="${each}">`)}`;
+const scriptsOf = ({ scripts: { run, imported = [] } = { run: [] } }: PageContent): Html =>
+  html`${run.map((each) => html`<script type="module" src="${each}"></script>`)}${imported.map((each) => html`<link rel="modulepreload" href="${each}">`)}`;
 
 function head(site: Site, content: PageContent): Html {
   const { title, description, path, isIndexed, preview, data } = content;
@@ -58,7 +65,7 @@ function head(site: Site, content: PageContent): Html {
 <meta name="description" content="${about}">
 ${isIndexed ? html`<link rel="canonical" href="${url}">` : html`<meta name="robots" content="noindex, follow">`}
 <meta property="og:type" content="website">
-<meta property="og:site_name" content="${site.label} · agent-network">
+<meta property="og:site_name" content="${site.fullName}">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${about}">
 <meta property="og:url" content="${url}">
@@ -88,8 +95,7 @@ ${siteHeader(site, content.active)}
 <main id="content" class="wide">
 ${content.body}
 </main>
-<footer class="wide"><p>A node of agent-network, version ${NODE_VERSION}.</p>
-<ul><li><a href="/docs">Documentation</a></li><li><a href="/readyz">Status</a></li><li><a href="/openapi.json">OpenAPI</a></li><li><a href="/llms.txt">llms.txt</a></li></ul></footer>
+${siteFooter(site)}
 </body>
 </html>
 `);

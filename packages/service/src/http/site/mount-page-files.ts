@@ -16,7 +16,7 @@ import type { PreviewCard } from './preview-card.ts';
 import { createPreviewDrawer } from './preview-drawer.ts';
 import { networkName, siteOf } from './site.ts';
 import { createSitemap } from './sitemap.ts';
-import { tryFiles } from './try-part.ts';
+import { scriptFiles } from './try-part.ts';
 
 const DAY = 'public, max-age=86400';
 const HOUR = 'public, max-age=3600';
@@ -53,7 +53,7 @@ export function mountPageFiles(app: Hono, ctx: HttpContext): void {
   still('/pages.css', style, (c) =>
     c.req.query('v') === styleVersion ? 'public, max-age=31536000, immutable' : 'no-cache',
   );
-  for (const [path, text] of tryFiles) {
+  for (const [path, text] of scriptFiles) {
     const script = madeOnce(() => toDocument(text, 'text/javascript; charset=utf-8', PAGE_GZIP_FROM_BYTES));
     still(path, script, () => 'public, no-cache');
   }
@@ -64,7 +64,7 @@ export function mountPageFiles(app: Hono, ctx: HttpContext): void {
       madeOnce(() => toDocument(new Uint8Array(readFileSync(new URL(`icons${path}`, import.meta.url))), type)),
       () => DAY,
     );
-  const manifest = madeOnce(() => toDocument(manifestText(ctx.nodeLabel), 'application/manifest+json'));
+  const manifest = madeOnce(() => toDocument(manifestText(siteOf(ctx).label), 'application/manifest+json'));
   still('/site.webmanifest', manifest, () => DAY);
   still('/robots.txt', robots, () => HOUR);
   mountPreviews(app, ctx);

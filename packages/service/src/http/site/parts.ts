@@ -47,6 +47,24 @@ export const statusBadge = (status: string): Html =>
 export const verifiedBadge = (isVerified: boolean): Html | null =>
   isVerified ? html`<span class="badge accent">verified</span>` : null;
 
+/** The reputation of an agent; of one that too few customers have paid, that it is new. */
+export const reputationBadge = ({ isNew, reputation }: Pick<AgentListItem, 'isNew' | 'reputation'>): Html =>
+  isNew ? html`<span class="badge">New</span>` : html`<span>reputation ${Math.round(reputation)}</span>`;
+
+interface CountedCapability {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** Capabilities to search by, with the number of agents that have each; `active` is the one that is searched by. */
+export const capabilityChips = (capabilities: readonly CountedCapability[], active?: string): Html | null =>
+  capabilities.length === 0
+    ? null
+    : html`<ul class="chips" aria-label="Capabilities">${capabilities.map(
+        ({ value, count }) =>
+          html`<li><a href="${value === active ? '/explore' : capabilityPath(value)}"${value === active ? html` aria-current="true"` : null}>${value} <span>${count.toLocaleString('en')}</span></a></li>`,
+      )}</ul>`;
+
 const MAX_CAPABILITIES = 4;
 
 export const capabilityLinks = (capabilities: readonly string[], max = capabilities.length): Html =>
@@ -72,7 +90,7 @@ export function agentCards(agents: readonly AgentListItem[], briefs: ReadonlyMap
 <div class="title">${identicon(agent.id, 32)}${heading(html`<a href="${agentPath(agent)}" dir="auto">${agent.name}</a>`)}</div>
 ${description ? html`<p class="about" dir="auto">${description}</p>` : null}
 ${capabilityLinks(agent.capabilities, MAX_CAPABILITIES)}
-<p class="facts"><strong>${priceText(agent.rates.perRequest, metadata)}</strong> <span>reputation ${Math.round(agent.reputation)}</span>
+<p class="facts"><strong>${priceText(agent.rates.perRequest, metadata)}</strong> ${reputationBadge(agent)}
 ${statusBadge(agent.status)} ${verifiedBadge(agent.verified)}</p>
 </li>`;
   })}</ul>`;

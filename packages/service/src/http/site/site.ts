@@ -1,12 +1,16 @@
 import type { Gateway } from '@agent-network/contracts/endpoint';
 import { nodeName } from '@agent-network/contracts/node-name';
 import type { HttpContext } from '../request/http-context.ts';
+import { type FrameFacts, ownName, PRODUCT } from './site-frame.ts';
 
 /** Facts of the node that the pages show. */
-export interface Site {
+export interface Site extends FrameFacts {
   /** From the configuration, never from a request: canonical addresses and previews are made of it. */
   readonly baseUrl: string;
+  /** Name of the node, or of the product where the node has none. */
   readonly label: string;
+  /** Name for search engines and link previews: of node and product. */
+  readonly fullName: string;
   readonly chainId: number;
   readonly isLocalChain: boolean;
   /** CAIP-2. */
@@ -14,19 +18,24 @@ export interface Site {
   /** The contract of the USDC that calls are paid in. */
   readonly usdc: string;
   readonly gateways: ReadonlySet<Gateway>;
-  readonly hasDashboard: boolean;
 }
 
-export const siteOf = ({ baseUrl, nodeLabel, chain, gateways, dashboard }: HttpContext): Site => ({
-  baseUrl,
-  label: nodeName(nodeLabel),
-  chainId: chain.chainId,
-  isLocalChain: chain.isLocal,
-  network: chain.caip2,
-  usdc: chain.token,
-  gateways,
-  hasDashboard: dashboard !== null,
-});
+export function siteOf({ baseUrl, nodeLabel, chain, gateways, dashboard, operatorLinks }: HttpContext): Site {
+  const node = ownName(nodeLabel);
+  return {
+    baseUrl,
+    node,
+    operatorLinks,
+    label: nodeName(nodeLabel),
+    fullName: node === null ? nodeName(nodeLabel) : `${node} · ${PRODUCT}`,
+    chainId: chain.chainId,
+    isLocalChain: chain.isLocal,
+    network: chain.caip2,
+    usdc: chain.token,
+    gateways,
+    hasDashboard: dashboard !== null,
+  };
+}
 
 const names: Readonly<Record<number, string>> = { 8453: 'Base', 84532: 'Base Sepolia, a test network' };
 

@@ -1,8 +1,6 @@
-import { AgentRegistration } from '@agent-network/contracts/agents/agents';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentSlug } from '../../../src/agents/agent-slug.ts';
-import { exampleRegistration } from '../../../src/http/site/home-page.ts';
 import { createSitemap } from '../../../src/http/site/sitemap.ts';
 import { askDatabase } from '../../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../../support/harness.ts';
@@ -12,11 +10,13 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avi
 
 const hostile = `<img src=x onerror=alert(1)></script><script>alert(2)</script>" onmouseover='alert(3)' \${7*7}`;
 
+const operatorLinks = { TERMS_URL: 'https://node.example/terms?a=1&b', ABUSE_CONTACT: 'abuse@node.example' };
+
 let h: Harness;
 let owner: TestAccount;
 let agents: string[];
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({ env: operatorLinks });
   owner = await h.newAccount();
   agents = [];
   for (const name of ['Echo Écho', 'مترجم النصوص', hostile.slice(0, 110)]) agents.push(await register(name));
@@ -49,8 +49,10 @@ async function get(
 
 const [echo, arabic, evil] = [() => agents[0] ?? '', () => agents[1] ?? '', () => agents[2] ?? ''];
 
-/** Of the form that runs an agent. */
-const SCRIPT = '<script type="module" src="/pages/try/try-it.js"></script>';
+/** Those of samples, and of the form that runs an agent. */
+const [PAGE_SCRIPT, TRY_SCRIPT] = ['page', 'try/try-it'].map(
+  (name) => `<script type="module" src="/pages/${name}.js"></script>`,
+) as [string, string];
 const DATA = /<script type="application\/ld\+json">([^<]*)<\/script>/g;
 
 /** The objects of schema.org in a page. */
@@ -154,12 +156,13 @@ describe('texts of strangers', () => {
       let { headers, text, status } = await get(path);
       if (status === 301) ({ headers, text, status } = await get(String(headers.location)));
       expect([status, path]).toEqual([200, path]);
-      const isAgent = path.startsWith('/agents/');
-      expect(text.split(SCRIPT).length - 1).toBe(isAgent ? 1 : 0);
-      const foreign = text.replace(DATA, '').replace(SCRIPT, '');
+      const hasScript = !path.startsWith('/explore');
+      expect(text.includes(PAGE_SCRIPT)).toBe(hasScript);
+      expect(text.includes(TRY_SCRIPT)).toBe(path.startsWith('/agents/'));
+      const foreign = text.replace(DATA, '').replace(PAGE_SCRIPT, '').replace(TRY_SCRIPT, '');
       expect(foreign).not.toMatch(/<img src=x|<script|" onmouseover|javascript:/i);
       expect(String(headers['content-security-policy'])).toBe(
-        `default-src 'none'; ${isAgent ? "script-src 'self'; " : ''}style-src 'self'; img-src 'self'; manifest-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+        `default-src 'none'; ${hasScript ? "script-src 'self'; " : ''}style-src 'self'; img-src 'self'; manifest-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
       );
     }
     const { location } = (await get(`/agents/${evil()}`)).headers;
@@ -281,6 +284,13 @@ describe('the list of agents', () => {
     expect(second).not.toContain('rel="next"');
   });
 
+  it('tells what to do where nothing matches', async () => {
+    const { text } = await get('/explore?q=zzzzqqqq&online=yes');
+    expect(text).toContain('No agent matches');
+    expect(text).toContain('<a href="/explore?q=zzzzqqqq">Search without filters</a>');
+    expect(text).toContain('<a href="/#list">List it</a>');
+  });
+
   it.each(['maxPrice=cheap', 'minReputation=2000', 'capability=%3Cb%3E', 'cursor=forged', 'cursor=x&q=echo'])(
     'says what is wrong with %s',
     async (query) => {
@@ -292,14 +302,35 @@ describe('the list of agents', () => {
 });
 
 describe('the front page', () => {
-  it('has figures of the node, a call and a registration that are right', async () => {
-    const agentsShown = async () => /<dt>Agents<\/dt><dd>(\d+)<\/dd>/.exec((await get('/')).text)?.[1];
+  it('shows a recorded example while no agent is online, and says so', async () => {
+    await askDatabase(h.databaseUrl, `update agent set status = 'offline'`);
+    await expect.poll(async () => (await get('/')).text).toContain('Recorded example');
+    expect((await get('/')).text).not.toContain(TRY_SCRIPT);
+    await askDatabase(h.databaseUrl, `update agent set status = 'online' where endpoint_proven_at is not null`);
+    await expect.poll(async () => (await get('/')).text).toContain('Live on this node');
+  });
+
+  it('and every other page link to what the operator publishes; programs get the same links', async () => {
+    for (const path of ['/', '/explore', '/docs', '/nothing-here']) {
+      const { text } = await get(path);
+      expect(text, path).toContain('href="https://node.example/terms?a=1&amp;b"');
+      expect(text, path).toContain('href="mailto:abuse@node.example"');
+      expect(text, path).not.toContain('>Privacy<');
+    }
+    const links = { terms: operatorLinks.TERMS_URL, abuse: 'mailto:abuse@node.example' };
+    const start = JSON.parse((await get('/', { accept: 'application/json' })).text);
+    expect(start).toMatchObject(links);
+    expect(start).not.toHaveProperty('privacy');
+  });
+
+  it('has the number of agents, and calls and commands with the address of the node', async () => {
+    const agentsShown = async () => /All (\d+) agents/.exec((await get('/')).text)?.[1];
     const { body } = await h.request('GET', '/agents?limit=1');
     // The page is drawn anew after a second at most.
     await expect.poll(agentsShown).toBe(String(body.data.total));
     const { text } = await get('/');
-    expect(text).toContain(`curl ${h.baseUrl}/agents \\`);
-    expect(AgentRegistration.safeParse(exampleRegistration).success).toBe(true);
+    expect(text).toContain(`npm install -g ${h.baseUrl}/cli.tgz`);
+    expect(text).toContain(`&quot;url&quot;: &quot;${h.baseUrl}/mcp&quot;`);
     expect(dataOf(text)[0]).toMatchObject({ '@type': 'WebSite', url: `${h.baseUrl}/` });
   });
 });
@@ -321,11 +352,8 @@ it('an agent whose price per request is 0, and that charges for units, is called
   const { text } = await get('/explore?capability=price.units');
   expect(text.match(/<strong>(Free|from 0\.00 USDC per request)</g)?.toSorted()).toHaveLength(7);
   expect(text.match(/<strong>Free</g)).toHaveLength(1);
-  const linkTo = (id = '') => `"/agents/${agentSlug({ id, name: 'Counter' })}#try"`;
-  const freeLinks = async () => (await get('/')).text.split('<section id="free">')[1]?.split('</section>')[0] ?? '';
   // The page is drawn anew after a second at most.
-  await expect.poll(freeLinks).toContain(linkTo(ids[6]));
-  expect(await freeLinks()).not.toContain(linkTo(ids[0]));
+  await expect.poll(async () => /data-agent="(\w+)"/.exec((await get('/')).text)?.[1]).toBe(ids[6]);
 });
 
 it('the pages of a node on a local chain never call it Base Sepolia', async () => {

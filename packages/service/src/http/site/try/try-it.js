@@ -136,6 +136,7 @@ async function finish(call) {
   if (answer.error) throw new Error(answer.error.message);
   const receipt = button('Save the signed receipt', () => busy(() => saveReceipt(call)), 'plain');
   shown.replaceChildren(answerView(answer.data, { chainId, receipt }));
+  shown.scrollIntoView({ block: 'nearest' });
   const isDone = answer.data.status === 'completed';
   say(isDone ? 'Done.' : 'The agent gave no answer.');
 }
@@ -159,6 +160,13 @@ form.addEventListener('submit', (event) => {
     await run({ agentId, body, values: valuesOf(form), key: randomKey() });
   });
 });
+
+for (const link of document.querySelectorAll('.questions a'))
+  link.addEventListener('click', (event) => {
+    event.preventDefault();
+    form.task.value = link.dataset.task;
+    form.task.focus();
+  });
 
 if (kept) {
   restore(form, kept.values);
