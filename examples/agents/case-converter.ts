@@ -1,5 +1,5 @@
-import { inCases } from './cases.ts';
+import { convertCases } from './cases.ts';
 import { caseConverterAgent } from './registrations.ts';
 import { startAgent } from './start-agent.ts';
 
-await startAgent(caseConverterAgent, ({ task }) => inCases(task));
+await startAgent(caseConverterAgent, ({ task, input }) => convertCases(task, input));

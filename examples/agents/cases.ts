@@ -12,3 +12,9 @@ export function inCases(phrase: string) {
     'Title Case': words.map(capitalized).join(' '),
   };
 }
+
+/** The words of `input.text`, or of the task, in every style or in that of `input.style`. The node has checked the input's types. */
+export function convertCases(task: string, { text, style = 'all' }: Readonly<Record<string, unknown>>) {
+  const cases = inCases(typeof text === 'string' && text !== '' ? text : task);
+  return Object.fromEntries(Object.entries(cases).filter(([name]) => style === 'all' || name === style));
+}

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { inCases } from './cases.ts';
+import { convertCases, inCases } from './cases.ts';
 
 const identityToken = `0x${randomBytes(32).toString('hex')}`;
 const children: ChildProcess[] = [];
@@ -50,6 +50,15 @@ describe('the example agents, started as child processes', () => {
     ['...', { camelCase: '', snake_case: '' }],
   ])('the case converter writes %s', (task, expected) => {
     expect(inCases(task)).toMatchObject(expected);
+  });
+
+  it.each([
+    ['the task, without an input', 'say hello', {}, 4, 'sayHello'],
+    ['the text of the form', 'run', { text: 'say hello' }, 4, 'sayHello'],
+    ['in one style alone', 'run', { text: 'say hello', style: 'camelCase' }, 1, 'sayHello'],
+  ])('the case converter writes %s', (_, task, input, styles, camelCase) => {
+    expect(convertCases(task, input)).toMatchObject({ camelCase });
+    expect(Object.keys(convertCases(task, input))).toHaveLength(styles);
   });
 
   it('text-analyst analyses, refuses junk with a reason, and ends when its parent lets go', async () => {

@@ -1,4 +1,5 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { sourceHash } from './source-hash.ts';
@@ -63,6 +64,15 @@ async function takeTurn(): Promise<() => Promise<void>> {
   }
 }
 
+/** Lets the node that starts beside it go first. */
+function yieldToNode(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // The system does not allow it.
+  }
+}
+
 /** Builds `dist`; with `--if-stale` only when it is not what the sources would give. */
 const isForced = !process.argv.includes('--if-stale');
 const hash = await sourceHash();
@@ -70,7 +80,10 @@ const isStale = async () => isForced || (await builtHash()) !== hash;
 if (await isStale()) {
   const endTurn = await takeTurn();
   try {
-    if (await isStale()) await build(hash);
+    if (await isStale()) {
+      if (!isForced) yieldToNode();
+      await build(hash);
+    }
   } finally {
     await endTurn();
   }

@@ -7,8 +7,10 @@ import { createNodeKeys } from './chain/keys/node-keys.ts';
 import { createApp } from './compose/app.ts';
 import { createContext, type NodeContext } from './compose/context.ts';
 import { startRecurring } from './compose/jobs.ts';
+import type { LocalData } from './compose/local/local-data.ts';
 import { type LocalPlan, startLocalParts } from './compose/local/local-parts.ts';
 import { startNetworks } from './compose/networks.ts';
+import { startSteps } from './compose/start-steps.ts';
 import { reportSignatureEngine, warnOfReach } from './compose/start-warnings.ts';
 import type { Config } from './config/config.ts';
 import type { ConfiguredSecrets } from './config/keys.ts';
@@ -21,6 +23,7 @@ import { armFailpoint } from './lib/process/failpoint.ts';
 import { type StopStep, stopInOrder } from './lib/process/graceful-stop.ts';
 import { NODE_VERSION } from './lib/process/node-version.ts';
 import type { Log } from './lib/telemetry/log.ts';
+import { type StartProgress, silentProgress } from './lib/telemetry/start-progress.ts';
 import { startTracing } from './lib/telemetry/tracing.ts';
 import { prepareChain } from './payments/reconcile/prepare-chain.ts';
 import { catchUp } from './payments/reconcile/read-payouts.ts';
@@ -43,6 +46,10 @@ export interface NodeOptions {
   readonly maxAgeMs?: number;
   /** Served under /dashboard; without it, the dashboard is off. */
   readonly dashboard?: DashboardBuild;
+  /** Receives the steps of the start as they begin and end; default: none. */
+  readonly progress?: StartProgress;
+  /** Local mode's folder and database, if they were opened before, and are closed by their opener. Default: opened and closed here. */
+  readonly localData?: LocalData;
   /** Runs after the start and before the node takes requests; the node is ready when it resolves. */
   readonly beforeReady?: (node: Omit<RunningNode, 'stop'>) => Promise<void>;
 }
@@ -89,7 +96,7 @@ function neededBy({ furtherNetworks, localChainIds, localTokens }: Config): numb
 }
 
 async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<RunningNode, 'stop'>> {
-  const { config, log } = options;
+  const { config, log, progress = silentProgress } = options;
   if (config.failpoint) armFailpoint(config.failpoint);
   await traceIfOn(options, stops);
   const front = await listen(config, stops);
@@ -99,23 +106,29 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   const databaseUrl = config.databaseUrl ?? required(local?.databaseUrl);
   const gate = createPrimaryGate({ url: databaseUrl, log, label: config.nodeLabel });
   if (config.databasePromiseFile !== null) await recallPromise(gate, config.databasePromiseFile);
-  const schemaVersion = await migrate(databaseUrl, log, { gate, needs: neededBy(config) });
-  const chainRpcUrl = local ? await local.openChain() : required(config.chainRpcUrl);
+  const schemaVersion = await progress.step(startSteps.tables, () =>
+    migrate(databaseUrl, log, { gate, needs: neededBy(config) }),
+  );
+  const chainRpcUrl = local
+    ? await progress.step(startSteps.chain, () => local.openChain())
+    : required(config.chainRpcUrl);
 
   let isReady = false;
   let isDraining = false;
-  const ctx = await createContext({
-    ...options,
-    databaseUrl,
-    gate,
-    chainRpcUrl,
-    baseUrl,
-    keys: local?.nodeKeys ?? createNodeKeys(options.secrets),
-    localWallet: local?.keys.account.address ?? null,
-    self: { place: `${hostname()}:${front.port}`, version: NODE_VERSION, schemaVersion },
-    isReady: () => isReady,
-    isDraining: () => isDraining,
-  });
+  const ctx = await progress.step(startSteps.connections, () =>
+    createContext({
+      ...options,
+      databaseUrl,
+      gate,
+      chainRpcUrl,
+      baseUrl,
+      keys: local?.nodeKeys ?? createNodeKeys(options.secrets),
+      localWallet: local?.keys.account.address ?? null,
+      self: { place: `${hostname()}:${front.port}`, version: NODE_VERSION, schemaVersion },
+      isReady: () => isReady,
+      isDraining: () => isDraining,
+    }),
+  );
   reportSignatureEngine(ctx);
   stops.push({ name: 'database', stop: () => ctx.db.close() });
   stops.push({ name: 'database watch', stop: () => Promise.all([ctx.databaseWatch.stop(), ctx.databaseClock.stop()]) });
@@ -124,12 +137,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   stops.push({ name: 'registry in memory', stop: () => Promise.all([ctx.replica.stop(), ctx.replicaDb.close()]) });
   // Alive, but not ready, while the registry is loaded.
   front.serve(createApp(ctx).fetch, createAdmission({ ...ctx, admissionLimits: config.admissionLimits }));
-  await ctx.replica.start();
-  await prepareChain(ctx, local?.chainRepair, () => catchUp(ctx));
-  await warnOfSettlement(ctx);
-  const networks = await startNetworks(ctx, local?.furtherNetworks() ?? config.furtherNetworks, config.channels);
-  stops.push({ name: 'further networks', stop: () => networks.stop() });
-  await startBackground(ctx, stops);
+  await progress.step(startSteps.books, () => openBooks(ctx, { config, local }, stops));
   stops.push({
     name: 'requests',
     stop: async () => {
@@ -151,6 +159,20 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   isReady = true;
   await front.open();
   return node;
+}
+
+interface BooksOptions extends Pick<NodeOptions, 'config'> {
+  readonly local: LocalPlan | null;
+}
+
+/** Loads the registry, compares the books with the chain, and starts the work on both. */
+async function openBooks(ctx: NodeContext, { config, local }: BooksOptions, stops: StopStep[]): Promise<void> {
+  await ctx.replica.start();
+  await prepareChain(ctx, local?.chainRepair, () => catchUp(ctx));
+  await warnOfSettlement(ctx);
+  const networks = await startNetworks(ctx, local?.furtherNetworks() ?? config.furtherNetworks, config.channels);
+  stops.push({ name: 'further networks', stop: () => networks.stop() });
+  await startBackground(ctx, stops);
 }
 
 /** OpenTelemetry is loaded where it is used: elsewhere it would cost every start a fifth of a second. */

@@ -1,5 +1,6 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import { isApiError } from '../api-error.ts';
 import { createClient } from '../client.ts';
 import { requireToken } from './call-signature.ts';
@@ -14,6 +15,8 @@ export interface SelfRegistration {
   readonly description?: string;
   readonly capabilities: readonly string[];
   readonly rates: { readonly perRequest: string; readonly perHour?: string };
+  /** JSON Schemas of its input and result, with examples. The node refuses calls that do not fit before they are paid. */
+  readonly types?: AgentTypes;
 }
 
 export interface AgentIdentity {
@@ -55,14 +58,18 @@ async function resume(client: RegistryClient, kept: Kept, endpoint: string): Pro
 }
 
 async function registerNew(client: RegistryClient, self: SelfRegistration, endpoint: string): Promise<AgentIdentity> {
-  const { name, description, capabilities, rates, tokenFile, baseUrl } = self;
+  const { name, description, capabilities, rates, types, tokenFile, baseUrl } = self;
   const unfinished = `${tokenFile}.${process.pid}`;
   await mkdir(dirname(tokenFile), { recursive: true });
   try {
     // Opened first: a token is shown once, and registering before knowing that it can be kept would lose it.
     await using file = await open(unfinished, 'w', 0o600);
     const { id: agentId, identityToken } = await client.registerAgent({
-      body: { name, capabilities: [...capabilities], rates, endpoint, ...(description ? { description } : {}) },
+      body: {
+        ...{ name, capabilities: [...capabilities], rates, endpoint },
+        ...(description ? { description } : {}),
+        ...(types ? { types } : {}),
+      },
     });
     const kept: Kept = { baseUrl, agentId, identityToken };
     await file.writeFile(`${JSON.stringify(kept, null, 2)}\n`);

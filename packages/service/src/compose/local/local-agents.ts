@@ -80,12 +80,13 @@ const settingsOf = ({ endpoint, identityToken }: LocalAgent) => ({
 
 /** Verifies the agents now, rather than wait for health probes. */
 async function bringOnline(ctx: NodeContext, owner: Owner, agents: readonly LocalAgent[]): Promise<void> {
-  for (const { id, name } of agents) {
+  const verify = async ({ id, name }: LocalAgent) => {
     const online = await until(async () => ((await verifyAgent(ctx, owner, id)).status === 'online' ? true : null), {
       timeoutMs: ONLINE_WITHIN_MS,
       firstMs: 20,
       maxMs: 500,
     });
     if (!online) ctx.log.warn({ agent: name }, 'example agent is not online yet');
-  }
+  };
+  await Promise.all(agents.map(verify));
 }

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LOCAL_CHAIN_ID, payableChain } from '@agent-network/chain/addresses';
 import { testUsdcAbi } from '@agent-network/chain/artifacts';
@@ -13,11 +12,11 @@ import type { ConfiguredSecrets } from '../../config/keys.ts';
 import { isLocalChain, localNetwork, type NetworkSettings } from '../../config/networks.ts';
 import type { StopStep } from '../../lib/process/graceful-stop.ts';
 import type { Log } from '../../lib/telemetry/log.ts';
+import type { StartProgress } from '../../lib/telemetry/start-progress.ts';
 import { type ChainRepair, payersIn, transactionsToReplay } from '../../payments/reconcile/prepare-chain.ts';
-import { lockDataDir } from '../../store/data-dir-lock.ts';
 import { openDatabase, type Store } from '../../store/database.ts';
-import { startEmbeddedPostgres } from '../../store/embedded-postgres.ts';
 import { freePort } from './free-port.ts';
+import { type LocalData, openLocalData } from './local-data.ts';
 import { type LocalKeys, loadLocalKeys, saveLocalKeys, withLocalKeys } from './local-keys.ts';
 
 type Hex = `0x${string}`;
@@ -40,29 +39,30 @@ export interface LocalPlan {
   readonly chainRepair: ChainRepair | null;
 }
 
-interface Parts {
+interface LocalPartsNeeds {
   readonly config: Config;
   readonly secrets: ConfiguredSecrets;
   readonly log: Log;
+  readonly progress?: StartProgress;
+  /** The data folder, if it was opened before. Default: opened here. */
+  readonly localData?: LocalData;
 }
 
 const ETHER = 10n ** 18n;
 const GAS_WEI = 10_000n * ETHER;
 const USDC = 1_000_000n;
 
-/** Locks DATA_DIR, and creates the database, keys and chain that are not configured. */
-export async function startLocalParts({ config, secrets, log }: Parts, stops: StopStep[]): Promise<LocalPlan> {
+/** Opens DATA_DIR, and creates the database, keys and chain that are not configured. */
+export async function startLocalParts(parts: LocalPartsNeeds, stops: StopStep[]): Promise<LocalPlan> {
+  const { config, secrets, log } = parts;
   const { dataDir } = config;
-  await mkdir(dataDir, { recursive: true });
-  const lock = await lockDataDir(dataDir);
-  stops.push({ name: 'data folder', stop: () => lock.release() });
+  const { databaseUrl } = parts.localData ?? (await openLocalData(parts, stops));
   const keys = await loadLocalKeys(dataDir);
-  const databaseUrl = config.databaseUrl ?? (await startDatabase(dataDir, log, stops));
   const nodeKeys = createNodeKeys(withLocalKeys(secrets, keys));
   const senders = keysOf(nodeKeys).map(({ address }) => getAddress(address));
   let rpcUrl = config.chainRpcUrl;
   let further = config.furtherNetworks;
-  const parts = { dataDir, databaseUrl, keys, senders, log };
+  const chainParts = { dataDir, databaseUrl, keys, senders, log };
   return {
     databaseUrl,
     keys,
@@ -78,7 +78,9 @@ export async function startLocalParts({ config, secrets, log }: Parts, stops: St
         return rpcUrl;
       }
       const ids = [LOCAL_CHAIN_ID, ...config.localChainIds];
-      const [first = '', ...others] = await Promise.all(ids.map((chainId) => startChain({ ...parts, chainId }, stops)));
+      const [first = '', ...others] = await Promise.all(
+        ids.map((chainId) => startChain({ ...chainParts, chainId }, stops)),
+      );
       await saveLocalKeys(dataDir, keys);
       rpcUrl = first;
       const started = config.localChainIds.map((chainId, index) => localNetwork(chainId, others[index] ?? ''));
@@ -94,12 +96,6 @@ export async function startLocalParts({ config, secrets, log }: Parts, stops: St
         ? localRepair({ token: usdcOn(LOCAL_CHAIN_ID), rpcUrl: () => rpcUrl ?? '' })
         : null,
   };
-}
-
-async function startDatabase(dataDir: string, log: Log, stops: StopStep[]): Promise<string> {
-  const postgres = await startEmbeddedPostgres({ dataDir, log });
-  stops.push({ name: 'PostgreSQL', stop: () => postgres.stop() });
-  return postgres.url;
 }
 
 interface ChainParts {

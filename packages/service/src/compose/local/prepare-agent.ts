@@ -1,3 +1,4 @@
+import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
 import { AgentRegistration } from '@agent-network/contracts/agents/agents';
 import { registerAgent } from '../../agents/listing/register-agent.ts';
 import { updateAgent } from '../../agents/listing/update-agent.ts';
@@ -23,6 +24,7 @@ export interface Description {
   readonly description: string;
   readonly capabilities: readonly string[];
   readonly rates: { readonly perRequest: string };
+  readonly types?: AgentTypes;
 }
 
 /** Registers the agent if the account has none, at its port, or at another one if that is taken. */

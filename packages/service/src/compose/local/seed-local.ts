@@ -8,7 +8,9 @@ import { openAccount } from '../../accounts/open-account.ts';
 import type { Config } from '../../config/config.ts';
 import type { NetworkSettings } from '../../config/networks.ts';
 import type { StopStep } from '../../lib/process/graceful-stop.ts';
+import type { StartProgress } from '../../lib/telemetry/start-progress.ts';
 import type { NodeContext } from '../context.ts';
+import { startSteps } from '../start-steps.ts';
 import { startLocalAgents } from './local-agents.ts';
 import { type LocalKeys, type LocalWallet, saveLocalKeys, writeSecretFile } from './local-keys.ts';
 import { fundOnJoinedChain, type LocalPlan } from './local-parts.ts';
@@ -44,16 +46,21 @@ export async function seedLocal(
   ctx: NodeContext,
   config: Config,
   plan: LocalPlan,
-  stops: StopStep[],
+  { stops, progress }: { readonly stops: StopStep[]; readonly progress: StartProgress },
 ): Promise<LocalJson> {
   const { keys } = plan;
-  await fundOnJoinedChain(config, plan);
-  const owner = await seedAccount(ctx, keys, keys.account, 'enterprise', scopes);
-  await seedAccount(ctx, keys, keys.free, 'free', defaultScopes);
-  await seedAccount(ctx, keys, keys.pro, 'pro', defaultScopes);
-  await saveLocalKeys(config.dataDir, keys);
+  const owner = await progress.step(startSteps.accounts, async () => {
+    await fundOnJoinedChain(config, plan);
+    const first = await seedAccount(ctx, keys, keys.account, 'enterprise', scopes);
+    await seedAccount(ctx, keys, keys.free, 'free', defaultScopes);
+    await seedAccount(ctx, keys, keys.pro, 'pro', defaultScopes);
+    await saveLocalKeys(config.dataDir, keys);
+    return first;
+  });
   // The agents are on loopback, which an exposed node does not call.
-  const agents = config.allowPrivateEndpoints ? await startLocalAgents(ctx, keys, owner, stops) : [];
+  const agents = config.allowPrivateEndpoints
+    ? await progress.step(startSteps.agents, () => startLocalAgents(ctx, keys, owner, stops))
+    : [];
   await saveLocalKeys(config.dataDir, keys);
   const local: LocalJson = {
     baseUrl: ctx.baseUrl,

@@ -13,14 +13,16 @@ const tryEcho = ({ apiKey, baseUrl }: LocalJson, echoId: string) => `\
     npm run example -- pay-with-x402-fetch                              (pays it, gets the result)
 `;
 
-/** Welcome text of `npm start`: addresses, keys and first commands. */
+/** Welcome text of `npm start`: addresses, keys and first commands. `tookMs`: the time of the start. */
 export function welcomeText(
   local: LocalJson,
   { dataDir, servesDashboard, gateways }: Pick<Config, 'dataDir' | 'servesDashboard' | 'gateways'>,
+  tookMs: number,
 ): string {
   const [echo, , free] = local.agents;
   return `
   agent-network is running at ${local.baseUrl}
+  It was ready in ${(tookMs / 1000).toFixed(1)} s.
 
 ${servesDashboard ? `    dashboard ${local.baseUrl}/dashboard/\n` : ''}    agents    ${local.agents.map(({ name, id }) => `${name} ${id}`).join('\n              ') || 'none: the examples are only for this machine'}
     API key   ${local.apiKey}
