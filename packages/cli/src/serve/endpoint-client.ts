@@ -63,12 +63,16 @@ export class Endpoint {
   }
 }
 
-/** The JSON object of an answer. */
-export async function readJson(response: Response, signal: AbortSignal): Promise<Json> {
-  const text = await response.text().catch((error: unknown): never => {
+/** The text of an answer. */
+export const readText = (response: Response, signal: AbortSignal): Promise<string> =>
+  response.text().catch((error: unknown): never => {
     signal.throwIfAborted();
     throw error instanceof AgentError ? error : failed('The endpoint broke off its answer.');
   });
+
+/** The JSON object of an answer. */
+export async function readJson(response: Response, signal: AbortSignal): Promise<Json> {
+  const text = await readText(response, signal);
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;

@@ -1,5 +1,6 @@
 import type { AgentMetadata, PerUnit, SizeStep } from '@agent-network/contracts/agents/agent-metadata';
 import type { AgentStatus } from '@agent-network/contracts/agents/agents';
+import type { HttpTemplate } from '@agent-network/contracts/agents/http-template';
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 import type { StateTable } from '../lib/state-table.ts';
 
@@ -146,6 +147,7 @@ export type AgentTiers = { [Name in 'basic' | 'premium' | 'enterprise']?: string
 export interface StoredUpstream {
   readonly tool?: string | undefined;
   readonly model?: string | undefined;
+  readonly template?: HttpTemplate | undefined;
   /** Names of the headers that are sent along. */
   readonly headers?: readonly string[] | undefined;
 }

@@ -54,9 +54,9 @@ const failures: Record<string, Failure> = {
   },
   'answers nothing': { behaviour: answerWith(200, ''), code: 'invalid_response', says: /has no "result" field/ },
   'answers without a result': {
-    behaviour: answerWith(200, { ok: true }),
+    behaviour: answerWith(200, { slug: 'x' }),
     code: 'invalid_response',
-    says: /has no "result" field/,
+    says: /^Expected \{"result": \.\.\.\}; got an object with the field slug\.$/,
   },
   'answers a list': { behaviour: answerWith(200, ['result']), code: 'invalid_response', says: /has no "result" field/ },
   'answers half a JSON': {

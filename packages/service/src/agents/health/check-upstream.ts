@@ -1,12 +1,14 @@
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
+import { invariant } from '../../lib/invariant.ts';
 import { isObject } from '../../lib/json/json-object.ts';
-import type { Outbound } from '../../lib/net/guarded-fetch.ts';
+import { GuardedFetchError, type Outbound } from '../../lib/net/guarded-fetch.ts';
 import { readA2aAgent } from './a2a-card-client.ts';
 import { requireTool } from './mcp-client.ts';
 import { requireAvailable } from './mip-client.ts';
-import { type Upstream, urlBelow } from './upstream.ts';
+import { headersTo, type Upstream, urlBelow } from './upstream.ts';
 import {
   answerDetail,
+  CHECK_LIMITS,
   UpstreamFault as Fault,
   faultOf,
   getFrom,
@@ -35,9 +37,37 @@ const answersAnything: Check = async (ctx, upstream) => {
   return null;
 };
 
+/**
+ * A service that is called by a template is asked by HEAD: its work is not done, and not paid for, by a check. 500 and 501 are answers too:
+ * to a request without its parameters. A redirect counts only where calls are GET as well.
+ */
+const answersHead: Check = async (ctx, upstream) => {
+  const { endpoint, template } = upstream;
+  invariant(template !== null, 'an agent of this protocol has a template');
+  const [path = ''] = template.path.split('?');
+  const url = path === '' || path.includes('{{') ? endpoint : urlBelow(endpoint, path);
+  const answer = await ctx.guardedFetch
+    .request({ url, method: 'HEAD', headers: headersTo(upstream, url), ...CHECK_LIMITS, takesEncoded: true })
+    .catch((error: unknown) => {
+      if (error instanceof GuardedFetchError && error.kind === 'redirect' && template.method !== 'GET') return null;
+      throw error;
+    });
+  if (answer?.status === 401)
+    throw new Fault('The endpoint is refused with status 401: upstream.headers may lack valid credentials.', {
+      detail: answerDetail(upstream, answer, 'credentials'),
+    });
+  if (answer && answer.status > 501)
+    throw new Fault(`The endpoint answered with status ${answer.status}.`, {
+      isCertain: false,
+      detail: answerDetail(upstream, answer),
+    });
+  return null;
+};
+
 /** Checks, by protocol, that an endpoint can be called. Each returns a digest of the input that it accepts. */
 const checks: Record<AgentProtocol, Check> = {
   http: answersAnything,
+  'http-template': answersHead,
   openai: async (ctx, upstream) => {
     await requireModel(ctx, upstream);
     return null;

@@ -1,5 +1,6 @@
 import type { OfflineReason } from '@agent-network/contracts/invocations/figures';
 import type { Suspension } from '../../accounts/suspension.ts';
+import { isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
 import type { Agent, FaultKind } from '../agent.ts';
 
 const adviceOn: Record<FaultKind, string> = {
@@ -19,14 +20,19 @@ const adviceOn: Record<FaultKind, string> = {
     'Ask for a new identityToken with a signature of your wallet (POST /identity/verify with newIdentityToken), and give it to the server.',
 };
 
-type Checked = Pick<Agent, 'status' | 'isAccepting' | 'fault' | 'faultDetail' | 'lastPingAt'>;
+const START_IT = 'Start the program that serves this address.';
+
+const adviceFor = (endpoint: string, kind: FaultKind): string =>
+  kind === 'unreachable' && isLoopbackHost(new URL(endpoint).hostname) ? START_IT : adviceOn[kind];
+
+type Checked = Pick<Agent, 'status' | 'isAccepting' | 'fault' | 'faultDetail' | 'lastPingAt' | 'endpoint'>;
 
 /**
  * Reason that an agent does not take calls, with its remedy, for its owner; null: it is online. While the owner's account is suspended, the
  * agent stays offline regardless of its answers.
  */
 export function offlineReason(
-  { status, isAccepting, fault, faultDetail, lastPingAt }: Checked,
+  { status, isAccepting, fault, faultDetail, lastPingAt, endpoint }: Checked,
   suspension: Suspension | null,
 ): OfflineReason | null {
   if (status === 'online') return null;
@@ -39,7 +45,7 @@ export function offlineReason(
       advice:
         'Ask the operator of this node. Until the suspension ends no agent of the account takes calls; you can read everything, cancel calls and withdraw.',
     };
-  if (fault !== null) return { ...answer, reason: fault, advice: adviceOn[faultDetail?.kind ?? 'answer'] };
+  if (fault !== null) return { ...answer, reason: fault, advice: adviceFor(endpoint, faultDetail?.kind ?? 'answer') };
   if (!isAccepting)
     return {
       ...answer,

@@ -13,6 +13,7 @@ it('a secret of which a long answer consists is shown nowhere in part, also wher
       protocol: 'http',
       tool: null,
       model: null,
+      template: null,
     } as const;
     const shown = answerDetail({ ...upstream, headers: { authorization: secret } }, { status: 400, body });
     expect(shown.body).toMatch(/^[*]+…?$/);

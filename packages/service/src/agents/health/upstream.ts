@@ -1,3 +1,4 @@
+import { type HttpTemplate, templateFault } from '@agent-network/contracts/agents/http-template';
 import { type AgentProtocol, HIDDEN_VALUE, type UpstreamUpdate } from '@agent-network/contracts/agents/upstream';
 import { invalid } from '../../lib/app-error.ts';
 import type { Secrets } from '../../lib/secrets.ts';
@@ -12,6 +13,8 @@ export interface Upstream {
   readonly protocol: AgentProtocol;
   readonly tool: string | null;
   readonly model: string | null;
+  /** null: for any protocol but `http-template`. */
+  readonly template: HttpTemplate | null;
   /** Names in lower case. For the endpoint's origin only: see `headersTo`. */
   readonly headers: Headers;
 }
@@ -95,9 +98,11 @@ export function mergeUpstream(secrets: Secrets, before: UpstreamFields, input: U
     );
   const headers = given === undefined ? (stored ?? {}) : keepHidden(given, stored ?? {});
   const asked = { ...before.upstream, ...input.upstream };
+  const template = mergeTemplate(protocol, before.upstream.template, input.upstream ?? {});
   const upstream: StoredUpstream = {
     ...(asked.tool == null ? {} : { tool: asked.tool }),
     ...(asked.model == null ? {} : { model: asked.model }),
+    ...(template === null ? {} : { template }),
     headers: Object.keys(headers),
   };
   requireFitting(protocol, upstream);
@@ -109,6 +114,37 @@ export function mergeUpstream(secrets: Secrets, before: UpstreamFields, input: U
     upstreamHeadersSealed: isSame ? before.upstreamHeadersSealed : sealHeaders(secrets, headers, endpoint),
   };
 }
+
+const templateFields = ['method', 'path', 'body', 'contentType', 'result'] as const;
+
+/** The template after a change; null: the protocol has none. Throws VALIDATION_ERROR. */
+function mergeTemplate(
+  protocol: AgentProtocol,
+  before: HttpTemplate | undefined,
+  input: UpstreamUpdate,
+): HttpTemplate | null {
+  if (protocol !== 'http-template') {
+    const field = templateFields.find((name) => input[name] != null);
+    if (field !== undefined) throw invalid(`upstream.${field}`, 'is for the protocol http-template');
+    return null;
+  }
+  const { method, path, body, contentType, result } = { ...before, ...withoutUndefined(input) };
+  const template: HttpTemplate = {
+    method: method ?? (body == null ? 'GET' : 'POST'),
+    path: path ?? '',
+    body: body ?? null,
+    contentType: contentType ?? 'application/json',
+    result: result ?? '',
+  };
+  const fault = templateFault(template);
+  if (fault) throw invalid(`upstream.${fault.field}`, fault.problem);
+  const header = Object.entries(input.headers ?? {}).find(([, value]) => value.includes('{{'));
+  if (header) throw invalid(`upstream.headers.${header[0]}`, 'cannot hold placeholders');
+  return template;
+}
+
+const withoutUndefined = (input: UpstreamUpdate): UpstreamUpdate =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 
 /** Replaces placeholders by the stored values; names are compared in any case. */
 function keepHidden(given: Headers, stored: Headers): Headers {
@@ -147,6 +183,7 @@ export function openUpstream(secrets: Secrets, agent: UpstreamFields & Pick<Agen
     protocol: agent.protocol,
     tool: agent.upstream.tool ?? null,
     model: agent.upstream.model ?? null,
+    template: agent.upstream.template ?? null,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
   };
 }
@@ -193,8 +230,9 @@ export function urlBelow(base: string, path: string): string {
   return url.href;
 }
 
-export const toOwnUpstream = ({ tool, model, headers = [] }: StoredUpstream) => ({
+export const toOwnUpstream = ({ tool, model, template, headers = [] }: StoredUpstream) => ({
   tool: tool ?? null,
   model: model ?? null,
+  ...template,
   headers: Object.fromEntries(headers.map((name) => [name, HIDDEN_VALUE] as const)),
 });

@@ -3,6 +3,7 @@ import type { FailureReason } from '@agent-network/contracts/invocations/invocat
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { holdsInfinity, isDeeperThan, MAX_LEVELS } from '../../lib/json/json-limits.ts';
 import { type Json, parseObject } from '../../lib/json/json-object.ts';
+import { excerptOf } from '../../lib/net/error-text.ts';
 import type { GuardedFetchError, GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
 import type { Failure, Outcome } from '../invocation.ts';
 
@@ -51,14 +52,25 @@ export function readAnswer(answer: { status: number; body: Buffer }): AgentAnswe
 
 /** The outcome of a result object, from an answer or from a stream's `result` event. */
 export function readResult(value: Json | undefined): Outcome {
-  if (value === undefined || !('result' in value))
-    return failed('invalid_response', 'The agent\'s answer has no "result" field.');
+  if (value === undefined) return failed('invalid_response', 'The agent\'s answer has no "result" field.');
+  if (!('result' in value)) return failed('invalid_response', `Expected {"result": ...}; got ${shapeOf(value)}.`);
   const fault = faultOf(value.result);
   if (fault) return fault;
   const { cost } = value;
   if (cost !== undefined && cost !== null && !(typeof cost === 'string' && usdcPattern.test(cost)))
     return failed('invalid_response', 'The agent returned a cost that is not a USDC amount.');
   return { kind: 'completed', result: value.result, claimedMicro: typeof cost === 'string' ? parseUsdc(cost) : null };
+}
+
+const MAX_FIELDS = 5;
+
+/** An object of the agent by the names of its first fields, since their values may be long or secret. */
+function shapeOf(value: Json): string {
+  const names = Object.keys(value);
+  if (names.length === 0) return 'an object without fields';
+  const shown = names.slice(0, MAX_FIELDS).map((name) => excerptOf(name.slice(0, 40)));
+  const more = names.length > MAX_FIELDS ? ' and more' : '';
+  return `an object with the ${names.length === 1 ? 'field' : 'fields'} ${shown.join(', ')}${more}`;
 }
 
 /** Classifies an answer to a status poll. */

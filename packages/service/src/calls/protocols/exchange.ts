@@ -11,6 +11,7 @@ import { describeError, MAX_RESULT_BYTES } from './agent-answer.ts';
 
 interface Posted {
   readonly url: string;
+  /** Sent as JSON. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly proof: PaymentProof | null;
@@ -25,12 +26,18 @@ export type Reply =
       readonly bytes: AsyncIterable<Buffer>;
     };
 
-const toRequest = ({ target, invocation, signal }: AgentCall, { url, body, headers, proof }: Posted) => ({
+/** A request with its body as text. */
+interface Written extends Omit<Posted, 'body'> {
+  readonly method: string;
+  /** null: none. */
+  readonly body: string | null;
+}
+
+const toRequest = ({ target, invocation, signal }: AgentCall, { url, method, body, headers, proof }: Written) => ({
   url,
-  method: 'POST',
+  method,
   headers: {
     ...headersTo(target, url),
-    'content-type': 'application/json',
     accept: 'application/json',
     'idempotency-key': invocation.id,
     'x-request-id': invocation.id,
@@ -38,18 +45,27 @@ const toRequest = ({ target, invocation, signal }: AgentCall, { url, body, heade
     ...(proof === null ? {} : { [proof.headerName]: proof.headerValue }),
     ...headers,
   },
-  body: JSON.stringify(body),
+  body: body ?? undefined,
   signal,
 });
 
+const asJson = ({ body, headers, ...posted }: Posted): Written => ({
+  ...posted,
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+});
+
+type WholeReply = Exclude<Reply, { kind: 'events' }>;
+
 /** Posts JSON and reads the whole answer. */
-export async function post(
-  ctx: CallContext,
-  call: AgentCall,
-  posted: Posted,
-): Promise<Exclude<Reply, { kind: 'events' }>> {
+export const post = (ctx: CallContext, call: AgentCall, posted: Posted): Promise<WholeReply> =>
+  send(ctx, call, asJson(posted));
+
+/** Sends a request and reads the whole answer. */
+export async function send(ctx: CallContext, call: AgentCall, written: Written): Promise<WholeReply> {
   const timeoutMs = msLeft(ctx, call);
-  const request = { ...toRequest(call, posted), timeoutMs, maxBytes: MAX_RESULT_BYTES };
+  const request = { ...toRequest(call, written), timeoutMs, maxBytes: MAX_RESULT_BYTES };
   return toWhole(await ctx.guardedFetch.request(request));
 }
 
@@ -57,7 +73,7 @@ export async function post(
 export async function postForEvents(ctx: CallContext, call: AgentCall, posted: Posted): Promise<Reply> {
   const timeoutMs = msLeft(ctx, call);
   const headers = { ...posted.headers, accept: 'application/json, text/event-stream' };
-  const request = { ...toRequest(call, { ...posted, headers }), timeoutMs, idleTimeoutMs: timeoutMs };
+  const request = { ...toRequest(call, asJson({ ...posted, headers })), timeoutMs, idleTimeoutMs: timeoutMs };
   const answer = await ctx.guardedFetch.stream({ ...request, maxBytes: MAX_STREAM_BYTES });
   const type = String(answer.headers['content-type'] ?? '').toLowerCase();
   if (answer.status === 200 && type.startsWith('text/event-stream'))

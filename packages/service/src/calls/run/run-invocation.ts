@@ -22,6 +22,7 @@ import { a2aAdapter } from '../protocols/a2a/a2a-call-client.ts';
 import type { Adapter, AgentCall, CallContext } from '../protocols/adapter.ts';
 import { callOnce } from '../protocols/call-once.ts';
 import { callHttp } from '../protocols/http-client.ts';
+import { httpTemplateAdapter } from '../protocols/http-template-client.ts';
 import { mcpAdapter } from '../protocols/mcp-call-client.ts';
 import { mipAdapter } from '../protocols/mip-call-client.ts';
 import { openaiAdapter } from '../protocols/openai/openai-client.ts';
@@ -148,6 +149,7 @@ const once =
 
 const calls: Record<AgentProtocol, Call> = {
   http: callHttp,
+  'http-template': once(httpTemplateAdapter),
   a2a: once(a2aAdapter),
   openai: once(openaiAdapter),
   mcp: once(mcpAdapter),

@@ -89,8 +89,8 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
     },
     {
       slug: 'existing-endpoints',
-      title: 'List an endpoint that exists',
-      about: 'OpenAI-compatible models, MCP, A2A and MIP-003 servers become agents without code.',
+      title: 'List a service you already have',
+      about: 'Any HTTP service, OpenAI-compatible models, MCP, A2A and MIP-003 servers become agents without code.',
       chapters: ['existing'],
     },
     {

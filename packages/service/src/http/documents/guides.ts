@@ -59,9 +59,9 @@ const headingsOf = (id: string, text: string) =>
     title: inline(heading),
   }));
 
-/** Replaces `{{name}}` in a text with its part. */
+/** Replaces `{{name}}` in a text with its part. Braces with any other name are the text's own. */
 function fill(text: string, parts: Readonly<Record<string, Html>>, top: 2 | 3, prefix: string): Html {
-  const pieces = text.split(/\{\{(\w+)\}\}/);
+  const pieces = text.split(new RegExp(`\\{\\{(${Object.keys(parts).join('|')})\\}\\}`));
   return html`${pieces.map((piece, index) => (index % 2 === 1 ? parts[piece] : prose(piece, top, prefix)))}`;
 }
 

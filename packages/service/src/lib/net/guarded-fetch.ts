@@ -1,7 +1,7 @@
 import { Agent } from 'undici';
 import { createBytePieces } from '../byte-pieces.ts';
 import { traced, traceHeaders } from '../telemetry/tracing.ts';
-import { checkUrl, type UrlCheck } from './guarded-fetch-address.ts';
+import { checkUrl, isLoopbackHost, type UrlCheck } from './guarded-fetch-address.ts';
 import { guardedConnector, type Resolve } from './guarded-fetch-connect.ts';
 import { GuardedFetchError } from './guarded-fetch-error.ts';
 import { type GuardedRequest, type ResponseHead, startExchange } from './guarded-fetch-exchange.ts';
@@ -64,16 +64,23 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     request: (input) =>
       inSpan(input, async () => {
         const { url, request } = prepare(input);
-        return readWhole(agent, url, request);
+        return readWhole(agent, url, request).catch((error) => namePlace(url, error));
       }),
     stream: (input) =>
       inSpan(input, async () => {
         const { url, request } = prepare(input);
-        return openStream(agent, url, request);
+        return openStream(agent, url, request).catch((error) => namePlace(url, error));
       }),
     checkUrl: (url) => checkUrl(url, { allowPrivate }),
     close: () => agent.destroy(),
   };
+}
+
+/** A refused connection of this machine names its place. Only local mode connects there, and the place is the endpoint's own. */
+function namePlace(url: URL, error: unknown): never {
+  if (!(error instanceof GuardedFetchError) || error.kind !== 'connect' || !isLoopbackHost(url.hostname)) throw error;
+  const message = `No program answers at ${url.host} on this machine.`;
+  throw new GuardedFetchError('connect', { message, cause: error.cause, isSent: !error.isRetryable });
 }
 
 /** Traces a request by its host only, as paths and queries may contain secrets. */

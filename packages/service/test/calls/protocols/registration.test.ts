@@ -69,6 +69,22 @@ describe('a registration is refused', () => {
       { upstream: { model: 'm', headers: { [name]: 'x' } } },
       `upstream.headers.${name}`,
     ]),
+    ...(
+      [
+        ['a body for a protocol that has none', { body: '{}' }, 'body', 'openai'],
+        ['a body of a GET', { method: 'GET', body: '{}' }, 'body'],
+        ['a body that is no JSON', { body: '{"text": {{task}}}' }, 'body'],
+        ['a misspelt placeholder', { body: '{"text":"{{tsk}}"}' }, 'body'],
+        ['an unfinished path', { path: '/a/{{input/' }, 'path'],
+        ['a path that leaves the endpoint', { path: '/../admin' }, 'path'],
+        ['a result that is no pointer', { result: 'slug' }, 'result'],
+        ['a placeholder in a header', { headers: { 'X-Text': '{{task}}' } }, 'headers.X-Text'],
+      ] as [string, Record<string, unknown>, string, string?][]
+    ).map(([name, upstream, field, protocol = 'http-template']) => [
+      `as a template with ${name}`,
+      { protocol, upstream: { ...(protocol === 'openai' ? { model: 'm' } : {}), ...upstream } },
+      `upstream.${field}`,
+    ]),
     ['with a header twice', { upstream: { model: 'm', headers: { 'X-A': '1', 'x-a': '2' } } }, 'upstream.headers.x-a'],
     [
       'with a line break in a header',
@@ -350,7 +366,7 @@ describe('the state of an endpoint', () => {
         json(response, 200, { jsonrpc: '2.0', id: body?.id, result });
       },
     }));
-    const target = { endpoint: server.endpoint, protocol: 'mcp', tool: 'wanted', model: null } as const;
+    const target = { endpoint: server.endpoint, protocol: 'mcp', tool: 'wanted', model: null, template: null } as const;
     const upstream = { ...target, agentId: 'agt_any', headers: {} };
     const { fault } = await checkUpstream(h.ctx, upstream);
     expect(fault?.message).toBe('tools/list returned more than 4 MiB of tools.');
@@ -395,6 +411,7 @@ describe('the state of an endpoint', () => {
       protocol,
       tool: 't',
       model: 'm',
+      template: null,
       headers: { a: secrets, b: secrets },
     };
     const tookMs = startWatch();

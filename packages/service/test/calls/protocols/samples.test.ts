@@ -32,7 +32,7 @@ const upstreamOf = (
   protocol: Upstream['protocol'] = 'a2a',
   tool: string | null = null,
 ): Upstream => ({
-  ...{ agentId: ID, endpoint, protocol, tool, model: null, headers: {} },
+  ...{ agentId: ID, endpoint, protocol, tool, model: null, template: null, headers: {} },
 });
 
 const CARD = '/.well-known/agent-card.json';

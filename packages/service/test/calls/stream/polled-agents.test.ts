@@ -180,7 +180,7 @@ describe.concurrent('work that an agent goes on with fails', () => {
     ['says so', 200, { status: 'failed', error: { code: 'E', message: 'no luck' } }, 'agent_error', /E: no luck/],
     ['answers 404', 404, { error: { message: 'forgotten' } }, 'agent_error', /404: forgotten/],
     ['answers 500', 500, {}, 'agent_error', /500/],
-    ['answers no result', 200, { status: 'completed' }, 'invalid_response', /has no "result" field/],
+    ['answers no result', 200, { status: 'completed' }, 'invalid_response', /^Expected \{"result"/],
     ['answers no JSON', 200, 'oops', 'invalid_response', /has no "result" field/],
     ['answers too much', 200, { result: 'x'.repeat(1024 * 1024) }, 'response_too_large', /1 MiB/],
     ['redirects', 302, {}, 'agent_redirected', /redirect/],

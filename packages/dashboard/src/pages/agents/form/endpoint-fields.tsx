@@ -13,6 +13,7 @@ import { type HeaderValues, noHeader } from './upstream-values.ts';
 
 const addresses: Readonly<Record<AgentProtocol, { example: string; hint: string }>> = {
   http: { example: 'https://agent.example/run', hint: 'Each call is a POST to it.' },
+  'http-template': { example: 'https://api.example', hint: 'The base URL of the service.' },
   a2a: { example: 'https://agent.example/a2a', hint: 'The base URL of the server, or the URL of its agent card.' },
   openai: { example: 'https://models.example/v1', hint: 'The base URL, ending in /v1.' },
   mcp: { example: 'https://tools.example/mcp', hint: 'The URL of the MCP server.' },

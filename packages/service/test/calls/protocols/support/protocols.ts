@@ -3,6 +3,7 @@ import { startA2aUpstream } from './a2a-upstream.ts';
 import { startMcpUpstream } from './mcp-upstream.ts';
 import { startMipUpstream } from './mip-upstream.ts';
 import { startOpenaiUpstream } from './openai-upstream.ts';
+import { startPlainUpstream } from './plain-upstream.ts';
 import type { TestUpstream } from './upstream.ts';
 
 /** One row for each protocol that the node speaks to agents beside its own. */
@@ -35,6 +36,17 @@ export const protocols: readonly ProtocolRow[] = [
       model: 'test-model-1-2026',
     },
     streamed: ['{"chunk":"Say', 'event: invocation.chunk'],
+    cancels: 'hangs',
+    resumes: false,
+  },
+  {
+    name: 'http-template',
+    protocol: 'http-template',
+    start: startPlainUpstream,
+    task: 'Say "hello"',
+    input: { tone: 'kind & calm', lines: 2 },
+    result: 'Say "hello"! (kind & calm, 2)',
+    streamed: ['kind & calm, 2', 'event: invocation.completed'],
     cancels: 'hangs',
     resumes: false,
   },

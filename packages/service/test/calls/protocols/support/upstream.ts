@@ -45,7 +45,7 @@ export interface PaidTerms {
 export interface TestUpstream {
   readonly protocol: AgentProtocol;
   readonly endpoint: string;
-  readonly upstream: { readonly tool?: string; readonly model?: string };
+  readonly upstream: Readonly<Record<string, string>>;
   /** Requests for work, in order: each would run once. */
   readonly work: Seen[];
   /** All requests. */

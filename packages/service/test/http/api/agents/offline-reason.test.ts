@@ -104,8 +104,12 @@ describe('the reason for which an agent takes no calls', () => {
     site.server.closeAllConnections();
     await untilOffline(site);
     expect((await own(site)).offline).toMatchObject({
-      ...{ status: null, body: null, reason: expect.stringContaining('could not be reached') },
-      advice: expect.stringContaining('Start the server'),
+      ...{
+        status: null,
+        body: null,
+        reason: expect.stringMatching(/^No program answers at 127\.0\.0\.1:\d+ on this machine\.$/),
+      },
+      advice: 'Start the program that serves this address.',
     });
   });
 
@@ -120,7 +124,13 @@ describe('the reason for which an agent takes no calls', () => {
   });
 
   it('is that the agent reported it, also for one with an endpoint to prove again', () => {
-    const checked = { isAccepting: false, fault: null, faultDetail: null, lastPingAt: null };
+    const checked = {
+      endpoint: 'https://a.example',
+      isAccepting: false,
+      fault: null,
+      faultDetail: null,
+      lastPingAt: null,
+    };
     const { reason } = offlineReason({ ...checked, status: 'pending_verification' }, null) ?? {};
     expect(reason).toBe('The agent reported that it does not accept calls.');
   });
