@@ -5,6 +5,8 @@ import { toErrorAnswer } from '../http/answer/errors.ts';
 import { handlers } from '../http/api/all.ts';
 import { mount, requestIdOf } from '../http/api/mount.ts';
 import { mountRefunds } from '../http/api/mount-refunds.ts';
+import { mountArd } from '../http/catalogs/mount-ard.ts';
+import { mountMcpRegistry } from '../http/catalogs/mount-mcp-registry.ts';
 import { mountDocuments } from '../http/documents/documents.ts';
 import { createDocumentLimit, limitDocuments } from '../http/documents/limit-documents.ts';
 import { mountPackages } from '../http/documents/mount-packages.ts';
@@ -30,6 +32,8 @@ export function createApp(ctx: HttpContext): Hono {
   mountPages(app, ctx, limit);
   mountPageFiles(app, ctx);
   mountDashboard(app, ctx);
+  mountArd(app, ctx, limit);
+  mountMcpRegistry(app, ctx, limit);
   mountDocuments(app, ctx);
   mountPackages(app, ctx, createPackageBuild());
   const room = createAnswerRoom(ctx);

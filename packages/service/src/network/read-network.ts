@@ -45,3 +45,18 @@ export async function readNetwork(ctx: ReadContext): Promise<DataOf<Api['getNetw
     ),
   };
 }
+
+/** Another node that is online and listed here. */
+export interface Peer {
+  readonly nodeId: string;
+  readonly label: string;
+  readonly baseUrl: string;
+}
+
+/** Lists the other nodes that are online, in the order of joining. */
+export async function listPeers(ctx: Store): Promise<Peer[]> {
+  const nodes = await listNodes(ctx.db, MAX_NODES);
+  return nodes
+    .filter(({ status }) => status === 'online')
+    .map(({ nodeId, label, baseUrl }) => ({ nodeId, label, baseUrl }));
+}

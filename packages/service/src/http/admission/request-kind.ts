@@ -6,8 +6,8 @@ export const ranks = ['write', 'high', 'normal', 'low'] as const;
 export type RequestKind = 'free' | 'write' | 'invocation';
 
 const INVOCATIONS = /^\/(invoke|x402|mcp|a2a|v1|agents\/[^/?]+\/mcp)(?=[/?]|$)/;
-/** Cancellations end work; a search reads, although it is a POST. */
-const FREE = /^\/(invoke\/[^/?#]+\/cancel|agents\/search)(\?|$)/;
+/** Cancellations end work; searches read, although they are POSTs. */
+const FREE = /^\/(invoke\/[^/?#]+\/cancel|agents\/search|ard\/v1\/(search|explore))(\?|$)/;
 
 /** `free`: never waits to be started. */
 export function kindOf(method: string | undefined, url: string | undefined): RequestKind {

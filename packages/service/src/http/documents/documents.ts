@@ -20,6 +20,7 @@ import { toNodeFile } from '../../registry/write/node-file.ts';
 import { ping } from '../../store/database.ts';
 import { commonHeaders, headersForNoOtherOrigin } from '../answer/common-headers.ts';
 import { requestIdOf } from '../api/mount.ts';
+import { catalogLink, MANIFEST_PATH } from '../catalogs/entries.ts';
 import { isLocalClient } from '../request/client.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import { answerDocument, type Document, documentAnswer, toDocument } from './document-answer.ts';
@@ -43,6 +44,7 @@ const startOf = ({ operatorLinks }: HttpContext) => ({
   llms: '/llms.txt',
   agents: '/agents',
   discovery: '/discovery/resources',
+  ard: MANIFEST_PATH,
   sdk: '/sdk.tgz',
   cli: '/cli.tgz',
   ...Object.fromEntries(Object.entries(operatorLinks).filter(([, link]) => link !== null)),
@@ -55,7 +57,7 @@ export function mountDocuments(app: Hono, ctx: HttpContext): void {
     onFailure: (err) => ctx.log.warn({ err }, 'readiness check failed'),
   });
   const start = startOf(ctx);
-  app.get('/', (c) => json(c, start, 200, { vary: 'Accept, Authorization' }));
+  app.get('/', (c) => json(c, start, 200, { vary: 'Accept, Authorization', ...catalogLink(ctx) }));
   app.get('/openapi.json', async (c) => documentAnswer(c, await openApi(), CACHE));
   mountDocs(app, ctx);
   mountFeedback(app, ctx);

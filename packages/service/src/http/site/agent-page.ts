@@ -31,6 +31,8 @@ export interface AgentFacts {
   readonly health: AgentHealth;
   /** Base address of its home node; null: this node. */
   readonly homeUrl: string | null;
+  /** Entry of the agent in the ARD catalog; null: none. */
+  readonly entry: object | null;
   readonly alternatives: readonly AgentListItem[];
   readonly briefs: ReadonlyMap<string, Brief>;
 }
@@ -49,7 +51,7 @@ export function agentPage(site: Site, facts: AgentFacts): PageContent {
     // Unproven endpoints would make every node a place for links; agents of other nodes have their page there.
     isIndexed: agent.status !== 'pending_verification' && homeUrl === null,
     preview: { path: `${path}/preview.png`, alt: `${name}. ${price}.` },
-    data: [serviceData(site, facts), crumbData(site, agent)],
+    data: [serviceData(site, facts), crumbData(site, agent), ...(facts.entry ? [facts.entry] : [])],
     active: null,
     scripts: pageScripts(canTry(site)),
     body: html`<nav class="crumbs" aria-label="Breadcrumb"><a href="/explore">Agents</a></nav>

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { tagOf } from '../answer/common-headers.ts';
+import { announcedManifest } from '../catalogs/entries.ts';
 import { type Html, html, jsonLd, toText } from '../documents/html.ts';
 import type { Site } from './site.ts';
 import { type ActivePage, frameStyle, siteFooter, siteHeader } from './site-frame.ts';
@@ -54,6 +55,7 @@ function head(site: Site, content: PageContent): Html {
   const { title, description, path, isIndexed, preview, data } = content;
   const url = site.baseUrl + path;
   const about = oneLine(description);
+  const catalog = announcedManifest(site);
   return html`<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -79,6 +81,7 @@ ${isIndexed ? html`<link rel="canonical" href="${url}">` : html`<meta name="robo
 <link rel="apple-touch-icon" href="/apple-touch-icon.png">
 <link rel="manifest" href="/site.webmanifest">
 <link rel="stylesheet" href="/pages.css?v=${styleVersion}">
+${path === '/' && catalog !== null ? html`<link rel="ard" href="${catalog}">` : null}
 ${scriptsOf(content)}
 ${data.map(jsonLd)}
 </head>`;

@@ -6,6 +6,7 @@ import { agentIdOf } from '../../agents/agent-slug.ts';
 import { readAgent } from '../../agents/search/find-agent.ts';
 import { notFound } from '../../lib/app-error.ts';
 import { madeOnce } from '../../lib/made-once.ts';
+import { announcedManifest } from '../catalogs/entries.ts';
 import { answerDocument, type Document, documentAnswer, toDocument } from '../documents/document-answer.ts';
 import { createFreshDocuments } from '../documents/fresh-documents.ts';
 import type { HttpContext } from '../request/http-context.ts';
@@ -46,7 +47,7 @@ const iconFile = new URL('favicon.svg', import.meta.url);
 export function mountPageFiles(app: Hono, ctx: HttpContext): void {
   const style = madeOnce(() => toDocument(pageStyle, 'text/css; charset=utf-8', PAGE_GZIP_FROM_BYTES));
   const icon = madeOnce(() => toDocument(readFileSync(iconFile, 'utf8'), 'image/svg+xml'));
-  const robots = madeOnce(() => toDocument(robotsText(ctx.baseUrl), 'text/plain; charset=utf-8'));
+  const robots = madeOnce(() => toDocument(robotsText(ctx), 'text/plain; charset=utf-8'));
   const still = (path: string, document: () => Document, cache: (c: Context) => string) =>
     app.get(path, (c) => documentAnswer(c, document(), { 'cache-control': cache(c) }));
   // Pages name the version that they were made with.
@@ -111,10 +112,14 @@ const agentCard = ({ id, name, rates, metadata, capabilities }: AgentDetail, lab
 });
 
 /** Lists of filters are endless, and the dashboard is for people who are signed in. */
-const robotsText = (baseUrl: string): string => `User-agent: *
+function robotsText(node: HttpContext): string {
+  const { baseUrl } = node;
+  const catalog = announcedManifest(node);
+  return `User-agent: *
 Allow: /
 Disallow: /dashboard/
 Disallow: /explore?
 
 Sitemap: ${baseUrl}/sitemap.xml
-`;
+${catalog === null ? '' : `Agentmap: ${baseUrl}${catalog}\n`}`;
+}

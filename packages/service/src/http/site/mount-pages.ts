@@ -5,6 +5,7 @@ import { agentIdOf } from '../../agents/agent-slug.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { toErrorAnswer } from '../answer/errors.ts';
 import { logFailure, requestIdOf } from '../api/mount.ts';
+import { catalogLink } from '../catalogs/entries.ts';
 import { type Document, documentAnswer, toDocument } from '../documents/document-answer.ts';
 import { createFreshDocuments } from '../documents/fresh-documents.ts';
 import type { DocumentLimit } from '../documents/limit-documents.ts';
@@ -91,18 +92,20 @@ async function answerPage(c: Context, { ctx, site, limit }: Answering, read: () 
   const refused = limit.refuse(c);
   if (refused) return refused;
   const response = await read()
-    .then((page) => toResponse(c, page))
+    .then((page) => toResponse(c, site, page))
     .catch((error: unknown) => failure(c, ctx, site, error));
   limit.sent(c, Number(response.headers.get('content-length') ?? 0));
   return response;
 }
 
-function toResponse(c: Context, page: Page): Response {
+function toResponse(c: Context, site: Site, page: Page): Response {
   // An agent is found by its id; its address follows its name, which may change back.
   if (page.path.startsWith('/agents/') && c.req.path !== page.path)
     return new Response(null, { status: 301, headers: { ...headers, location: page.path, 'content-length': '0' } });
   if (page.status !== 200) return plain(page.status, page.bytes, {});
   const answer = documentAnswer(c, page, page.hasScript ? headersOf(true) : headers);
+  const { link } = page.path === '/' ? catalogLink(site) : {};
+  if (link !== undefined) answer.headers.set('link', link);
   // The page says it in its head: a browser under the DevTools protocol (Lighthouse) does not load it with the header.
   answer.headers.delete('referrer-policy');
   return answer;

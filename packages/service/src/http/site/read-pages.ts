@@ -8,6 +8,7 @@ import { listAlternatives } from '../../agents/search/list-alternatives.ts';
 import { countFacets, searchAgents } from '../../agents/search/search-agents.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { PreparedJson } from '../../lib/json/prepared-json.ts';
+import { readEntry } from '../catalogs/catalog-files.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import type { AgentFacts } from './agent-page.ts';
 import type { ExploreFacts } from './explore-page.ts';
@@ -65,8 +66,9 @@ export async function readExplore(ctx: HttpContext, params: ExploreParams): Prom
 }
 
 export async function readAgentFacts(ctx: HttpContext, id: string): Promise<AgentFacts> {
-  const [agent, { home }, { agents }, reputation, health] = await Promise.all([
+  const [agent, entry, { home }, { agents }, reputation, health] = await Promise.all([
     readAgent(ctx, id),
+    readEntry(ctx, id),
     requireAgent(ctx, id),
     listAlternatives(ctx, id),
     readReputation(ctx, id),
@@ -75,6 +77,7 @@ export async function readAgentFacts(ctx: HttpContext, id: string): Promise<Agen
   const alternatives = itemsOf(agents).slice(0, MAX_ALTERNATIVES);
   return {
     agent,
+    entry,
     reputation,
     health,
     homeUrl: home?.baseUrl ?? null,

@@ -71,6 +71,32 @@ describe('an agent that is registered at one node', () => {
     expect((await detail(a, agent.id)).body.data.location).toBe('node-1');
   });
 
+  it('is found through the registry of ARD at the others, which names its home and asks no other node', async () => {
+    const ask = async (node: Harness, path: string, body: object) =>
+      (await node.request('POST', `/ard/v1/${path}`, { body })).body;
+    const query = { text: 'zebrafinch' };
+    const identifier = `urn:air:localhost:agents:${agent.id}`;
+    const atHome = { identifier, source: `${a.baseUrl}/ard/v1`, metadata: { price: '0.07', online: true } };
+    expect((await ask(a, 'search', { query })).results).toMatchObject([atHome]);
+    const { results } = await ask(b, 'search', { query });
+    expect(results).toMatchObject([{ ...atHome, url: `${b.baseUrl}/a2a/${agent.id}/.well-known/agent-card.json` }]);
+    expect(results[0].trustManifest.attestations).toMatchObject([
+      { type: 'erc8004', uri: `${a.baseUrl}/agents/${agent.id}/registration.json` },
+    ]);
+    // The hosts of all three are the same here.
+    const named = { ...query, filter: { publisher: 'localhost' } };
+    expect((await ask(b, 'search', { query: named })).results).toMatchObject([atHome]);
+    for (const federation of ['none', 'referrals'])
+      expect((await ask(b, 'search', { query, federation })).results).toEqual([]);
+    const { referrals } = await ask(b, 'search', { query, federation: 'referrals' });
+    expect(new Set(referrals.map(({ url }: { url: string }) => url))).toEqual(
+      new Set([a, c].map(({ baseUrl }) => `${baseUrl}/ard/v1`)),
+    );
+    const counted = await ask(b, 'explore', { query, resultType: { facets: [{ field: 'type' }] } });
+    expect(counted.facets.type.buckets).toEqual([]);
+    expect((await b.request('GET', '/ard/v1/agents')).body.items).toEqual([]);
+  });
+
   it('has a reputation elsewhere that comes from what was seen there', async () => {
     const at = async (node: Harness) => (await detail(node, agent.id)).body.data.reputation;
     await changeAtHome(`reputation = 999, description = 'The best.'`);
