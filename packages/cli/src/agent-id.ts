@@ -1,37 +1,34 @@
-import type { Client } from '@agent-network/sdk';
+import { type Client, isApiError } from '@agent-network/sdk';
 import { CommandError } from './exit-codes.ts';
 import { oneLine } from './output/table.ts';
 
-interface Named {
-  readonly id: string;
-  readonly name: string;
-}
-
-const MAX_FOUND = 100;
+/** True for a text that is no name: an id, or nothing. */
+const isId = (text: string): boolean => /^agt_/.test(text) || text.trim() === '';
 
 /**
- * Id of an agent given by its id or by its name, in any case. Throws CommandError with the ids if several agents have the name. Any other
- * text is returned unchanged, so that the node reports it.
+ * Id of an agent given by id, slug or name. The node is asked once, so that all of a command is about one agent. Throws CommandError when
+ * several agents may be meant.
  */
 export async function agentIdOf({ client }: { readonly client: Client }, text: string): Promise<string> {
-  return idOf(text, async () => {
-    const { agents } = await client.searchAgents({ body: { query: { text }, limit: MAX_FOUND } });
-    return agents;
-  });
+  if (isId(text)) return text;
+  try {
+    return (await client.getAgent({ params: { id: text } })).id;
+  } catch (error) {
+    // The only value of that call is the name.
+    if (isApiError(error, 'VALIDATION_ERROR')) throw new CommandError(error.message, { code: 'AMBIGUOUS_NAME' });
+    throw error;
+  }
 }
 
-/** Id of an agent of the account, listed or not, given by its id or by its name; see `agentIdOf`. */
+/** Id of an agent of the account, listed or not, given by id, slug or name in any case; see `agentIdOf`. */
 export async function ownAgentIdOf(client: Client, text: string): Promise<string> {
-  return idOf(text, async () => (await client.listOwnAgents({})).agents);
-}
-
-async function idOf(text: string, find: () => Promise<readonly Named[]>): Promise<string> {
-  if (/^agt_/.test(text) || text.trim() === '') return text;
-  const found = (await find()).filter(({ name }) => name.toLowerCase() === text.toLowerCase());
+  if (isId(text)) return text;
+  const { agents } = await client.listOwnAgents({ query: { limit: 100 } });
+  const found = agents.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
   if (found.length > 1)
     throw new CommandError(
-      `${found.length} agents are named "${oneLine(text)}". Use an id: ${found.map(({ id }) => id).join(', ')}.`,
+      `${found.length} of your agents are named "${oneLine(text)}". Use an id: ${found.map(({ id }) => id).join(', ')}.`,
       { code: 'AMBIGUOUS_NAME' },
     );
-  return found[0]?.id ?? text;
+  return found[0]?.id ?? agentIdOf({ client }, text);
 }

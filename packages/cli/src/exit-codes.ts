@@ -11,6 +11,18 @@ export const EXIT = {
   payment: 5,
   interrupted: 130,
 } as const;
+
+/** Meaning of each exit code, for the help and the manual. */
+export const exitMeanings: Readonly<Record<keyof typeof EXIT, string>> = {
+  done: 'done',
+  failed: 'failed, also a failed request',
+  usage: 'wrong usage; nothing was done',
+  declined: 'declined by the person who was asked',
+  unauthorized: 'the key is missing or refused',
+  payment: 'payment is needed, short, or over the limit',
+  interrupted: 'interrupted',
+};
+
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** An error that the command line itself reports; `code` as in the API where there is one. */

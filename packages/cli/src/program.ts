@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addAgents } from './commands/agents.ts';
+import { addBulk } from './commands/bulk.ts';
 import { addCall } from './commands/call.ts';
 import { addCalls } from './commands/calls.ts';
 import { addCompletion } from './commands/completion.ts';
+import { addCurl } from './commands/curl.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addKeys } from './commands/keys.ts';
 import { addListen } from './commands/listen.ts';
@@ -12,17 +14,23 @@ import { addMan } from './commands/man.ts';
 import { addMcp } from './commands/mcp.ts';
 import { addMoney } from './commands/money.ts';
 import { addProfiles } from './commands/profiles.ts';
+import { addReceipt } from './commands/receipt.ts';
 import { addSearch } from './commands/search.ts';
 import { addServe } from './commands/serve.ts';
 import { addStatus } from './commands/status.ts';
 import { addTypes } from './commands/types.ts';
 import { addUp } from './commands/up.ts';
-import { EXIT, failureOf } from './exit-codes.ts';
+import { addWebhooks } from './commands/webhooks.ts';
+import { EXIT, exitMeanings, failureOf } from './exit-codes.ts';
 import { createTerminal } from './output/terminal.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
+
+const exitCodes = Object.entries(EXIT)
+  .map(([name, code]) => `  ${String(code).padEnd(4)} ${exitMeanings[name as keyof typeof EXIT]}`)
+  .join('\n');
 
 /** The command line: all commands, in the order of its help. */
 export function createProgram(): Command {
@@ -36,6 +44,8 @@ export function createProgram(): Command {
     .option('--no-color', 'no colors; also NO_COLOR')
     .option('-q, --quiet', 'print only the result and errors')
     .option('-y, --yes', 'answer yes to every question')
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', `\nExit codes:\n${exitCodes}`)
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
@@ -46,9 +56,13 @@ export function createProgram(): Command {
     addAgents,
     addTypes,
     addCall,
+    addBulk,
     addCalls,
+    addReceipt,
+    addCurl,
     addMoney,
     addKeys,
+    addWebhooks,
     addListen,
     addServe,
     addMcp,

@@ -1,4 +1,6 @@
-import { type Client, createClient, createPayer, type Payer } from '@agent-network/sdk';
+import { formatUsdc } from '@agent-network/contracts/money';
+import { type Client, createClient, createPayer, type Payer, type PayerSigner } from '@agent-network/sdk';
+import { privateKeyToAccount } from 'viem/accounts';
 import { CommandError, declined, EXIT, HOW_TO_SIGN_IN } from './exit-codes.ts';
 import { ask } from './output/ask.ts';
 import { oneLine } from './output/table.ts';
@@ -14,6 +16,15 @@ export interface GlobalOptions {
   readonly color: boolean;
   readonly quiet?: boolean;
   readonly yes?: boolean;
+}
+
+/** The transfer that a payment authorizes. */
+export interface Transfer {
+  readonly amount: string;
+  readonly to: string;
+  readonly chainId: number;
+  /** Until when the signature is valid, in seconds. */
+  readonly validBeforeS: number;
 }
 
 /** Address of a node that `npm start` started. */
@@ -36,7 +47,8 @@ export interface Session {
   readonly client: Client;
   /** Calls with the key; throws when there is none. */
   readonly requireClient: (options?: { payer?: Payer }) => Client;
-  readonly payer: (maxPerCall: string) => Payer;
+  /** Pays from the wallet. `approve` is called with each transfer before it is signed, and throws to refuse it. */
+  readonly payer: (maxPerCall: string, approve?: (transfer: Transfer) => Promise<void>) => Payer;
   /** Throws `DECLINED` unless `--yes` was given or the person agrees; without a terminal the flag is needed. */
   readonly confirm: (question: string) => Promise<void>;
 }
@@ -85,13 +97,22 @@ export async function openSession(
         });
       return clientWith(payer);
     },
-    payer(maxPerCall) {
+    payer(maxPerCall, approve) {
       if (walletKey === null)
         throw new CommandError('Paying with x402 needs a wallet: set AGENTNET_WALLET_KEY to its private key.', {
           code: 'WALLET_MISSING',
           exitCode: EXIT.payment,
         });
-      return createPayer({ privateKey: walletKey, maxPerCall });
+      if (!approve) return createPayer({ privateKey: walletKey, maxPerCall });
+      const { address, signTypedData } = privateKeyToAccount(walletKey);
+      const signer: PayerSigner = {
+        address,
+        async signTypedData(typed) {
+          await approve(transferOf(typed));
+          return signTypedData(typed as Parameters<typeof signTypedData>[0]);
+        },
+      };
+      return createPayer({ signer, maxPerCall });
     },
     async confirm(question) {
       if (options.yes) return;
@@ -99,6 +120,16 @@ export async function openSession(
         throw new CommandError(`${question} Confirm with --yes: there is no terminal to ask on.`);
       if (!(await ask(oneLine(question)))) throw declined();
     },
+  };
+}
+
+/** Reads the transfer of an EIP-3009 authorization. */
+function transferOf({ domain, message }: Parameters<PayerSigner['signTypedData']>[0]): Transfer {
+  return {
+    amount: formatUsdc(BigInt(String(message.value))),
+    to: String(message.to),
+    chainId: Number(domain.chainId),
+    validBeforeS: Number(message.validBefore),
   };
 }
 

@@ -200,7 +200,8 @@ const documents = [
   ['whoami'],
   ['profiles list'],
   ['profiles use default'],
-  ['search echo'],
+  ['search echo --long'],
+  ['find echo'],
   ['agents list'],
   ['agents show AGENT'],
   ['agents status AGENT'],
@@ -212,6 +213,7 @@ const documents = [
   ['balance'],
   ['history'],
   ['keys list'],
+  ['webhooks list'],
   ['status'],
   ['doctor'],
   ['completion bash'],
@@ -228,6 +230,8 @@ const elsewhere = [
   ...['logout', 'profiles remove', 'agents register', 'agents update', 'agents verify', 'agents remove'],
   ...['call', 'calls show', 'calls wait', 'calls cancel', 'calls export', 'calls logs'],
   ...['types', 'deposit', 'withdraw', 'keys create', 'keys revoke', 'listen', 'serve', 'mcp', 'up'],
+  ...['bulk start', 'bulk show', 'bulk wait', 'receipt', 'curl'],
+  ...['create', 'update', 'delete', 'test', 'deliveries', 'replay', 'secret'].map((name) => `webhooks ${name}`),
 ];
 
 it('no command is left out of these tests', () => {
@@ -241,6 +245,55 @@ it('no command is left out of these tests', () => {
     ...documents.map(([line]) => all.filter((path) => `${line} `.startsWith(`${path} `)).at(-1)),
   ]);
   expect([...named].sort()).toEqual([...all].sort());
+});
+
+it.each(['calls', 'agents', 'keys', 'profiles', 'webhooks'])('%s alone prints the list', async (group) => {
+  expect(await json(group)).toEqual(await json(group, 'list'));
+  expect(await agentnet([group, 'nonsense'])).toMatchObject({ code: 2, stderr: expect.stringContaining('It has: ') });
+});
+
+it('a task finds its agent, which is called without being named; the receipt of the call is genuine', async () => {
+  const { matches } = await json('find', 'echo');
+  expect(matches[0].agent).toMatchObject({ id: echo, description: expect.stringMatching(/\w/) });
+  expect((await agentnet(['call', '--auto', 'echo'])).code).toBe(2);
+  await agentnet(['deposit', '1.00', '--yes']);
+  const called = await agentnet(['call', '--auto', 'echo', '--max-cost', '0.05']);
+  expect([called.code, called.stderr]).toEqual([0, expect.stringContaining(`The node chose ${echo}`)]);
+  const { requestId } = (await json('calls', '--limit', '1')).requests[0];
+  expect(await json('receipt', requestId)).toMatchObject({ isGenuine: true, message: { requestId, agentId: echo } });
+  const wallet = `0x${'ab'.repeat(20)}`;
+  expect(await agentnet(['receipt', requestId, '--wallet', wallet])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('not signed by this wallet'),
+  });
+});
+
+it('a task is sent to several agents, named by slug and id', async () => {
+  const other = node.local.agents[1]?.id ?? '';
+  const bulk = ['bulk', 'hello there', '--agents', `echo,${other}`];
+  expect((await agentnet(bulk)).code).toBe(2);
+  const record = await json(...bulk, '--max-cost', '0.05');
+  expect(record).toMatchObject({ status: 'completed', requests: [{ agentId: echo }, { agentId: other }] });
+  expect(await json('bulk', 'show', record.bulkId)).toEqual(record);
+  const first = await agentnet([...bulk, '--strategy', 'first_success', '--yes']);
+  expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/\w/)]);
+});
+
+it('webhooks are created, tested, read and deleted', async () => {
+  const receiver = createServer((_request, response) => response.end('got it')).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const { webhookId, secret } = await json('webhooks', 'create', url, '--events', 'invocation.completed');
+  expect((await agentnet(['webhooks', 'secret', webhookId])).stdout.trim()).toBe(secret);
+  expect(await json('webhooks', 'test', webhookId)).toMatchObject({ status: 'delivered' });
+  expect((await json('webhooks', 'deliveries', webhookId)).deliveries.length).toBe(1);
+  receiver.close();
+  receiver.closeAllConnections();
+  expect(await agentnet(['webhooks', 'test', webhookId])).toMatchObject({ code: 1 });
+  expect((await json('webhooks', 'replay', webhookId)).replayed).toBeTypeOf('number');
+  expect(await json('webhooks', 'update', webhookId, '--status', 'disabled')).toMatchObject({ status: 'disabled' });
+  expect((await agentnet(['webhooks', 'delete', webhookId])).code).toBe(2);
+  expect(await json('webhooks', 'delete', webhookId, '--yes')).toMatchObject({ deleted: true });
 });
 
 describe("an agent of one's own", () => {

@@ -72,3 +72,17 @@ it('the logs of a running request are all that was said until now', async () => 
   const { code, stdout } = await (await startLines(node.baseUrl)).run(['calls', 'logs', 'req_1']);
   expect([code, stdout]).toEqual([0, expect.stringContaining('said so far')]);
 });
+
+it('a failed call prints its reason on stderr and nothing on stdout; its record with --json', async () => {
+  const error = { code: 'agent_error', message: 'The agent could not be reached.' };
+  const failed = { ...record, status: 'failed', result: null, error, refund: '0.01' };
+  await using node = await startFakeNode(({ path }) =>
+    success(path.endsWith('/quote') ? quoted : { ...failed, name: 'One' }),
+  );
+  const lines = await startLines(node.baseUrl);
+  const line = ['call', 'agt_1', 'hello', '--max-cost', '0.05'];
+  const ended = await lines.run(line);
+  expect([ended.code, ended.stdout]).toEqual([1, '']);
+  expect(ended.stderr).toContain('Failed: the agent could not be reached. 0.01 USDC was refunded.');
+  expect(JSON.parse((await lines.run([...line, '--json'])).stdout)).toMatchObject({ status: 'failed' });
+});

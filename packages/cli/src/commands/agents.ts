@@ -2,7 +2,7 @@ import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { priceText } from '@agent-network/contracts/agents/price-text';
 import type { Command } from 'commander';
 import { agentIdOf, ownAgentIdOf } from '../agent-id.ts';
-import { action } from '../command.ts';
+import { action, addList } from '../command.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
 import { listOf, readObject, usdc } from '../output/arguments.ts';
 import { formatFacts, oneLine } from '../output/table.ts';
@@ -24,24 +24,24 @@ export function addAgents(program: Command): void {
   const agents = program.command('agents').description('listed agents, and your own');
   agents
     .command('show')
-    .argument('<agent>', 'its id or name')
+    .argument('<agent>', 'its id, slug or name')
     .description('everything about an agent')
     .action(action<[string]>(show));
-  agents.command('list').description('your own agents').action(action(list));
+  addList(agents).description('your own agents').action(action(list));
   withFields(agents.command('register').description('register an agent (verify its endpoint afterwards)')).action(
     action<[AgentOptions]>(register),
   );
   withFields(
-    agents.command('update').argument('<agent>', 'its id or name').description('update one of your agents'),
+    agents.command('update').argument('<agent>', 'its id, slug or name').description('update one of your agents'),
   ).action(action<[string, AgentOptions]>(update));
   agents
     .command('remove')
-    .argument('<agent>', 'its id or name')
+    .argument('<agent>', 'its id, slug or name')
     .description('remove one of your agents; asks first, or needs --yes')
     .action(action<[string]>(remove));
   agents
     .command('verify')
-    .argument('<agent>', 'its id or name')
+    .argument('<agent>', 'its id, slug or name')
     .description('verify the endpoint of one of your agents now; exit code 1 if there is no proof')
     .action(action<[string]>(verify));
   addOwnAgent(agents);

@@ -20,17 +20,30 @@ interface CallOptions {
   readonly async?: boolean;
   readonly stream?: boolean;
   readonly idempotencyKey?: string;
+  readonly auto?: boolean;
 }
 
 interface Quoted {
   readonly quoteId: string;
   readonly cost: string;
+  /** Name of the agent. */
+  readonly name: string;
 }
+
+interface CallBody {
+  readonly task: string;
+  readonly input: Record<string, unknown>;
+  readonly context?: string;
+  readonly capability?: string;
+}
+
+/** Value for an agent that the node chooses. */
+const AUTO = 'auto';
 
 export function addCall(program: Command): void {
   program
     .command('quote')
-    .argument('<agent>', 'its id or name')
+    .argument('<agent>', 'its id, slug or name')
     .argument('<task>', 'the task in words; "-" reads stdin')
     .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
     .option('-c, --capability <name>', 'capability to use, if their types differ')
@@ -38,8 +51,9 @@ export function addCall(program: Command): void {
     .action(action<[string, string, CallOptions]>(quote));
   program
     .command('call')
-    .argument('<agent>', 'its id or name')
-    .argument('<task>', 'the task in words; "-" reads stdin')
+    .argument('<agent>', 'its id, slug or name; with --auto the task instead')
+    .argument('[task]', 'the task in words; "-" reads stdin')
+    .option('--auto', 'the node chooses the agent that fits the task best within --max-cost')
     .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
     .option('-c, --capability <name>', 'capability to use, if their types differ')
     .option('--context <text>', 'background for the agent')
@@ -48,8 +62,8 @@ export function addCall(program: Command): void {
     .option('--async', 'do not wait for the result')
     .option('--stream', 'show the answer as it arrives')
     .option('--idempotency-key <key>', 'repeat with the same key within 24 hours to avoid paying twice')
-    .description('call an agent and pay for it; shows the price and asks first')
-    .action(action<[string, string, CallOptions]>(call));
+    .description('call an agent and pay for it; shows the price and asks first, unless --max-cost or --yes is given')
+    .action(action<[string, string | undefined, CallOptions]>(call));
 }
 
 async function quote(session: Session, agent: string, text: string, options: CallOptions): Promise<void> {
@@ -70,24 +84,60 @@ async function quote(session: Session, agent: string, text: string, options: Cal
   );
 }
 
-async function call(session: Session, agent: string, text: string, options: CallOptions): Promise<ExitCode> {
+async function call(
+  session: Session,
+  first: string,
+  second: string | undefined,
+  options: CallOptions,
+): Promise<ExitCode> {
   if (options.async && options.stream) throw new CommandError('Choose one of --async and --stream.');
+  const { agent, text } = readArguments(first, second, options);
   const task = await readText(text, process);
   const input = await readInput(options);
   const body = { task, input, ...capabilityOf(options), ...(options.context ? { context: options.context } : {}) };
-  const agentId = await agentIdOf(session, agent);
   const key = options.idempotencyKey ?? randomUUID();
-  const quoted = await agreePrice(session, agentId, body, { ...options, idempotencyKey: key });
-  const client = session.requireClient(options.pay === 'x402' ? { payer: session.payer(quoted.cost) } : {});
-  const start = { agentId, body: { ...body, maxCost: quoted.cost }, quoteId: quoted.quoteId, key };
+  const start =
+    agent === null
+      ? { agentId: AUTO, body: { ...body, maxCost: requireMaxCost(options) }, key }
+      : await agreedStart(session, agent, body, { ...options, idempotencyKey: key });
+  const { maxCost } = start.body;
+  const client = session.requireClient(options.pay === 'x402' ? { payer: session.payer(maxCost) } : {});
   return options.stream ? stream(session, client, start, options) : invoke(session, client, start, options);
+}
+
+/** The agent as given, and the text of the task. With --auto there is no agent. */
+function readArguments(first: string, second: string | undefined, { auto }: CallOptions) {
+  if (auto && second !== undefined)
+    throw new CommandError('With --auto, give the task alone: the node chooses the agent.');
+  if (auto) return { agent: null, text: first };
+  if (second === undefined)
+    throw new CommandError('Give the agent, then the task. Without an agent: call --auto <task>.');
+  return { agent: first, text: second };
+}
+
+function requireMaxCost({ maxCost }: CallOptions): string {
+  if (maxCost !== undefined) return maxCost;
+  throw new CommandError('Set a limit with --max-cost: with --auto the node chooses agents up to it.');
+}
+
+/** The purchase of an agent at its quoted price, agreed to by `--max-cost` or by the person. The name is read once: from here on its id counts. */
+async function agreedStart(
+  session: Session,
+  agent: string,
+  body: CallBody,
+  options: CallOptions & { readonly idempotencyKey: string },
+): Promise<Start> {
+  const agentId = await agentIdOf(session, agent);
+  const { quoteId, cost, name } = await agreePrice(session, agentId, body, options);
+  if (agent !== agentId) session.terminal.note(`Calling "${oneLine(name)}" (${agentId}) for ${cost} USDC.`);
+  return { agentId, quoteId, key: options.idempotencyKey, body: { ...body, maxCost: cost } };
 }
 
 /** The price as locked by a quote. Throws unless it is within `--max-cost`, or the person agrees. */
 async function agreePrice(
   session: Session,
   agentId: string,
-  body: { task: string; input: Record<string, unknown>; context?: string; capability?: string },
+  body: CallBody,
   { maxCost, idempotencyKey }: Pick<CallOptions, 'maxCost'> & { readonly idempotencyKey: string },
 ): Promise<Quoted> {
   const client = session.requireClient();
@@ -95,29 +145,30 @@ async function agreePrice(
     throw new CommandError(
       'Set a limit with --max-cost, or accept any price with --yes: there is no terminal to ask on.',
     );
-  const agent = await client.getAgent({ params: { id: agentId } });
+  const { name } = await client.getAgent({ params: { id: agentId } });
   // The quote is part of the purchase: with another one, the same key would be refused as used for another request.
   const { quoteId, estimatedCost: cost } = await client.quoteInvocation(
     { params: { agentId }, body },
     { idempotencyKey: quoteKeyOf(idempotencyKey) },
   );
   if (maxCost !== undefined) {
-    if (parseUsdc(cost) <= parseUsdc(maxCost)) return { quoteId, cost };
+    if (parseUsdc(cost) <= parseUsdc(maxCost)) return { quoteId, cost, name };
     throw new CommandError(`The call costs ${cost} USDC, more than --max-cost ${maxCost}. Nothing was spent.`, {
       code: 'OVER_MAX_COST',
       exitCode: EXIT.payment,
     });
   }
-  if (parseUsdc(cost) > 0n) await session.confirm(`Pay ${cost} USDC to "${oneLine(agent.name)}" (${agentId})?`);
-  return { quoteId, cost };
+  if (parseUsdc(cost) > 0n) await session.confirm(`Pay ${cost} USDC to "${oneLine(name)}" (${agentId})?`);
+  return { quoteId, cost, name };
 }
 
 interface Start {
   readonly agentId: string;
-  readonly quoteId: string;
+  /** None for an agent that the node chooses. */
+  readonly quoteId?: string;
   /** Idempotency-Key of the purchase. */
   readonly key: string;
-  readonly body: { readonly task: string; readonly maxCost: string; input: Record<string, unknown> };
+  readonly body: CallBody & { readonly maxCost: string };
 }
 
 /** The key of the quote that belongs to a purchase; a hash, because keys have at most 255 characters. */
@@ -130,11 +181,18 @@ const headersOf = ({ pay }: CallOptions) => (pay ? { headers: { 'x-payment-metho
 
 async function invoke(session: Session, client: Client, start: Start, options: CallOptions): Promise<ExitCode> {
   const { agentId, body, quoteId, key } = start;
-  const request = { params: { agentId }, query: { quote: quoteId }, body, ...headersOf(options) };
+  const begin = (idempotencyKey: string) =>
+    agentId === AUTO
+      ? client.invokeAuto({ body, ...headersOf(options) }, { idempotencyKey })
+      : client.invokeAgent(
+          { params: { agentId }, query: { quote: quoteId }, body, ...headersOf(options) },
+          { idempotencyKey },
+        );
   const created = await whileWaiting(
     () => null,
-    () => once(key, (idempotencyKey) => client.invokeAgent(request, { idempotencyKey })),
+    () => once(key, begin),
   );
+  if (agentId === AUTO) session.terminal.note(`The node chose ${created.agentId}.`);
   if (options.async && !('paymentMethod' in created)) {
     session.terminal.result(created, () => created.requestId);
     session.terminal.note(`Started. Get the result with: agentnet calls wait ${created.requestId}`);
@@ -150,7 +208,11 @@ async function stream(session: Session, client: Client, start: Start, options: C
     endOf(
       session,
       client,
-      client.invokeStreaming(agentId, body, { quote: quoteId, ...headersOf(options), idempotencyKey }),
+      client.invokeStreaming(agentId, body, {
+        ...(quoteId === undefined ? {} : { quote: quoteId }),
+        ...headersOf(options),
+        idempotencyKey,
+      }),
     ),
   );
 }

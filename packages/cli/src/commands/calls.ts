@@ -2,9 +2,10 @@ import { requestStatuses } from '@agent-network/contracts/invocations/invocation
 import type { Client, StreamEvent } from '@agent-network/sdk';
 import { type Command, Option } from 'commander';
 import { agentIdOf } from '../agent-id.ts';
-import { action } from '../command.ts';
+import { action, addList } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { integer } from '../output/arguments.ts';
+import { noteMore, offsetOf, pageOption } from '../output/pages.ts';
 import { formatTable } from '../output/table.ts';
 import type { Session } from '../session.ts';
 import { endOf, recordFacts, showRecord, textOf, waitForEnd } from './record.ts';
@@ -14,6 +15,7 @@ interface ListOptions {
   readonly status?: (typeof requestStatuses)[number];
   readonly agent?: string;
   readonly cursor?: string;
+  readonly page?: number;
 }
 
 /** Pause after an event that ends the reading of stored ones: a later event would be a new one. */
@@ -23,13 +25,13 @@ const MAX_LOG_MS = 10_000;
 
 export function addCalls(program: Command): void {
   const calls = program.command('calls').description('your requests');
-  calls
-    .command('list')
+  addList(calls)
     .description('newest first')
     .addOption(new Option('--limit <count>').argParser(integer(1, 100)).default(20))
     .addOption(new Option('--status <status>').choices([...requestStatuses]))
-    .option('--agent <agent>', 'only calls to this agent (its id or name)')
-    .option('--cursor <cursor>', 'nextCursor of the previous page')
+    .option('--agent <agent>', 'only calls to this agent (its id, slug or name)')
+    .addOption(pageOption())
+    .addOption(new Option('--cursor <cursor>', 'nextCursor of the previous page').conflicts('page'))
     .action(action<[ListOptions]>(list));
   calls.command('show').argument('<request>').description('a request and its result').action(action<[string]>(show));
   calls.command('wait').argument('<request>').description('wait until a request ends').action(action<[string]>(wait));
@@ -51,9 +53,11 @@ export function addCalls(program: Command): void {
     .action(action<[string, { follow?: boolean }]>(logs));
 }
 
-async function list(session: Session, { limit, status, agent, cursor }: ListOptions): Promise<void> {
+async function list(session: Session, { limit, status, agent, cursor, page: number }: ListOptions): Promise<void> {
   const agentId = agent === undefined ? undefined : await agentIdOf(session, agent);
-  const page = await session.requireClient().listInvocations({ query: { limit, status, agentId, cursor } });
+  const page = await session
+    .requireClient()
+    .listInvocations({ query: { limit, status, agentId, cursor, ...offsetOf(number, limit) } });
   const { terminal } = session;
   terminal.result(page, () =>
     page.requests.length === 0
@@ -71,7 +75,7 @@ async function list(session: Session, { limit, status, agent, cursor }: ListOpti
           terminal.columns,
         ),
   );
-  if (page.hasMore) terminal.note(`${page.requests.length} of ${page.total}; more: --cursor ${page.nextCursor}`);
+  noteMore(terminal, page.requests.length, { page: number, cursor, ...page });
 }
 
 async function exportAll(session: Session, { cursor }: { cursor?: string }): Promise<void> {

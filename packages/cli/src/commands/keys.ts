@@ -1,6 +1,6 @@
 import { scopes } from '@agent-network/contracts/access/scopes';
 import type { Command } from 'commander';
-import { action } from '../command.ts';
+import { action, addList } from '../command.ts';
 import { CommandError } from '../exit-codes.ts';
 import { listOf, usdc } from '../output/arguments.ts';
 import { formatTable } from '../output/table.ts';
@@ -14,7 +14,7 @@ interface CreateOptions {
 
 export function addKeys(program: Command): void {
   const keys = program.command('keys').description('API keys of the account');
-  keys.command('list').description('active ones first').action(action(list));
+  addList(keys).description('active ones first').action(action(list));
   keys
     .command('create')
     .argument('<name>')

@@ -1,11 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { type EventType, eventTypes } from '@agent-network/contracts/events';
+import type { EventType } from '@agent-network/contracts/events';
 import type { StoredEvent } from '@agent-network/contracts/webhooks';
 import type { Command } from 'commander';
 import { action } from '../command.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { listOf } from '../output/arguments.ts';
 import { cleanUrl, type Session } from '../session.ts';
+import { readEventTypes } from './webhooks.ts';
 
 interface ListenOptions {
   readonly forwardTo?: string;
@@ -27,7 +28,8 @@ export function addListen(program: Command): void {
 
 async function listen(session: Session, { forwardTo, events, printSecret }: ListenOptions): Promise<ExitCode> {
   const { terminal, url } = session;
-  const wanted = readTypes(events);
+  const types = readEventTypes(events);
+  const wanted: ReadonlySet<EventType> | null = types ? new Set(types) : null;
   const secret = await webhookSecret(session);
   if (printSecret) {
     terminal.result({ secret }, () => secret);
@@ -39,7 +41,8 @@ async function listen(session: Session, { forwardTo, events, printSecret }: List
   process.once('SIGINT', () => stop.abort());
   try {
     const onOpen = () =>
-      terminal.note(
+      terminal.status(
+        { listening: url, forwardTo: target },
         `Listening to ${url}${target ? `, forwarding to ${target} signed with ${secret}` : ''}. Ctrl-C ends it.`,
       );
     for await (const event of client.followEvents({ signal: stop.signal, onOpen })) {
@@ -57,12 +60,6 @@ async function listen(session: Session, { forwardTo, events, printSecret }: List
 function readTarget(text: string): string {
   cleanUrl(text);
   return new URL(text).href;
-}
-
-function readTypes(events: string[] | undefined): ReadonlySet<EventType> | null {
-  const wrong = events?.find((type) => !(eventTypes as readonly string[]).includes(type));
-  if (wrong !== undefined) throw new CommandError(`There is no event "${wrong}". Events: ${eventTypes.join(', ')}.`);
-  return events ? new Set(events as EventType[]) : null;
 }
 
 /** The secret of the profile, made at the first use, so that a receiver's settings stay good. */

@@ -28,12 +28,12 @@ const daysOption = () =>
 export function addOwnAgent(agents: Command): void {
   agents
     .command('status')
-    .argument('<agent>', 'its id or name')
+    .argument('<agent>', 'its id, slug or name')
     .description('status of one of your agents; while it is offline, the reason and the remedy, and exit code 1')
     .action(action<[string]>(status));
   agents
     .command('calls')
-    .argument('<agent>', 'its id or name')
+    .argument('<agent>', 'its id, slug or name')
     .description('calls to one of your agents by any caller, newest first; --errors groups its failures')
     .addOption(new Option('--limit <count>').argParser(integer(1, 100)).default(20))
     .addOption(new Option('--status <status>').choices([...requestStatuses]))
@@ -46,7 +46,7 @@ export function addOwnAgent(agents: Command): void {
     .action(action<[string, CallsOptions]>(calls));
   agents
     .command('earnings')
-    .argument('<agent>', 'its id or name')
+    .argument('<agent>', 'its id, slug or name')
     .description('earnings of one of your agents, by day')
     .addOption(daysOption())
     .action(action<[string, { days: Days }]>(earnings));

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { action } from '../command.ts';
+import { action, addList } from '../command.ts';
 import { CommandError } from '../exit-codes.ts';
 import { formatTable } from '../output/table.ts';
 import type { Session } from '../session.ts';
 
 export function addProfiles(program: Command): void {
   const profiles = program.command('profiles').description('nodes and accounts you are signed in to');
-  profiles.command('list').description('all profiles').action(action(list));
+  addList(profiles).description('all profiles').action(action(list));
   profiles
     .command('use')
     .argument('<name>')

@@ -9,18 +9,25 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 3_000;
 /** Time to keep polling a node that is away, for example while it restarts. */
 const MAX_AWAY_MS = 60_000;
+/** The command that waits for a request. */
+const WAIT = 'calls wait';
 
 const isOpen = ({ status }: { status: string }) => status === 'pending' || status === 'processing';
 
 /**
- * Prints the request id when the user stops waiting, as the request is paid for and continues. `null`: the node has not sent the id yet.
+ * Prints the id, and the command to wait on with, when the user stops waiting: the request is paid for and continues. `null`: the node has
+ * not sent the id yet.
  */
-export async function whileWaiting<T>(requestId: () => string | null, work: () => Promise<T>): Promise<T> {
+export async function whileWaiting<T>(
+  requestId: () => string | null,
+  work: () => Promise<T>,
+  command: string = WAIT,
+): Promise<T> {
   const onInterrupt = () => {
     const id = requestId();
     process.stderr.write(
       id
-        ? `\n${id} keeps running. Get the result with: agentnet calls wait ${id}\n`
+        ? `\n${id} keeps running. Get the result with: agentnet ${command} ${id}\n`
         : '\nThe request may have been accepted and may still be running. Check with: agentnet calls list\n',
     );
     process.exit(EXIT.interrupted);
@@ -36,47 +43,64 @@ export async function whileWaiting<T>(requestId: () => string | null, work: () =
 const isAway = (error: unknown): boolean =>
   error instanceof NoAnswerError || (isApiError(error) && (error.status >= 500 || error.code === 'RATE_LIMITED'));
 
-/** The record of a request that runs; null: the node is away. Throws an error that names the request once it was away for too long. */
-function look(client: Client, requestId: string, heardMs: number) {
-  return client.getInvocation({ params: { requestId } }).catch((error: unknown) => {
+/** Work that runs at the node: its id, the command that waits for it, and how to read it. */
+interface Awaited<T> {
+  readonly id: string;
+  readonly command: string;
+  readonly read: () => Promise<T>;
+}
+
+/** Reads work that runs; null: the node is away. Throws an error with its id once the node was away for too long. */
+function look<T>({ id, command, read }: Awaited<T>, heardMs: number): Promise<T | null> {
+  return read().catch((error: unknown) => {
     if (!isAway(error)) throw error;
     if (performance.now() - heardMs < MAX_AWAY_MS) return null;
     const message = error instanceof Error ? error.message : String(error);
-    throw new CommandError(
-      `${sentence(message)} ${requestId} keeps running. Get the result with: agentnet calls wait ${requestId}`,
-      {
-        code: 'NO_ANSWER',
-        exitCode: EXIT.failed,
-      },
-    );
+    throw new CommandError(`${sentence(message)} ${id} keeps running. Get the result with: agentnet ${command} ${id}`, {
+      code: 'NO_ANSWER',
+      exitCode: EXIT.failed,
+    });
   });
 }
 
-/** Polls a request until it has ended, and shows on a terminal that it waits. */
-export function waitForEnd({ terminal }: Session, client: Client, requestId: string): Promise<RequestRecord> {
+/** Polls until the work has ended, and shows on a terminal that it waits. */
+export function waitUntilEnded<T extends { readonly status: string }>(
+  { terminal }: Session,
+  awaited: Awaited<T>,
+): Promise<T> {
+  const { id } = awaited;
   const startMs = performance.now();
   return whileWaiting(
-    () => requestId,
+    () => id,
     async () => {
       let heardMs = startMs;
       for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.5)) {
-        const record = await look(client, requestId, heardMs);
+        const record = await look(awaited, heardMs);
         terminal.progress('');
-        if (record && !isOpen(record)) return record as RequestRecord;
+        if (record && !isOpen(record)) return record;
         if (record) heardMs = performance.now();
         const seconds = Math.round((performance.now() - startMs) / 1000);
         const state = record ? ` is ${record.status}` : ': the node does not answer, retrying';
-        terminal.progress(`${requestId}${state}, ${seconds} s. Ctrl-C stops waiting, not the request.`);
+        terminal.progress(`${id}${state}, ${seconds} s. Ctrl-C stops waiting, not the request.`);
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     },
+    awaited.command,
   );
 }
 
-/** Shows the end of a request. A failed one is shown too; its reason goes to stderr. */
+/** Polls a request until it has ended. */
+export const waitForEnd = (session: Session, client: Client, requestId: string): Promise<RequestRecord> =>
+  waitUntilEnded(session, {
+    id: requestId,
+    command: WAIT,
+    read: async () => (await client.getInvocation({ params: { requestId } })) as RequestRecord,
+  });
+
+/** Shows the end of a request: the result, or why it failed on stderr. JSON has the record in both cases. */
 export function showRecord(session: Session, record: RequestRecord): ExitCode {
   const { terminal } = session;
-  terminal.result(record, () => textOf(record.result));
+  if (terminal.isJson || record.status === 'completed') terminal.result(record, () => textOf(record.result));
   if (record.status === 'completed') {
     terminal.note(
       terminal.dim(`${record.requestId}: ${record.cost} USDC${record.duration ? `, ${record.duration}` : ''}`),

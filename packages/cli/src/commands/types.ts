@@ -9,7 +9,7 @@ import type { Session } from '../session.ts';
 export function addTypes(program: Command): void {
   program
     .command('types')
-    .argument('<agent>', 'its id or name')
+    .argument('<agent>', 'its id, slug or name')
     .option('-o, --output <file.ts>', 'write to this file instead of stdout')
     .description("TypeScript types of an agent's input and output")
     .action(action<[string, { output?: string }]>(writeTypes));

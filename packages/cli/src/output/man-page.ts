@@ -1,5 +1,5 @@
 import type { Argument, Command } from 'commander';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT, exitMeanings } from '../exit-codes.ts';
 
 /** A word of roff text: a backslash, and a dot or quote at the start of a line, would be read as a request. */
 const roff = (text: string): string =>
@@ -48,17 +48,8 @@ const environment = [
   ['NO_COLOR', 'Without colors, if it is set.'],
 ] as const;
 
-const meanings: Readonly<Record<keyof typeof EXIT, string>> = {
-  done: 'done',
-  failed: 'failed, also a failed request',
-  usage: 'wrong usage; nothing was done',
-  declined: 'declined by the person who was asked',
-  unauthorized: 'the key is missing or refused',
-  payment: 'payment is needed, short, or over the limit',
-  interrupted: 'interrupted',
-};
 const exitStatus = Object.entries(EXIT).map(
-  ([name, code]) => [String(code), meanings[name as keyof typeof EXIT]] as const,
+  ([name, code]) => [String(code), exitMeanings[name as keyof typeof EXIT]] as const,
 );
 
 const list = (rows: readonly (readonly [string, string])[]) =>

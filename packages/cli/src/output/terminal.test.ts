@@ -6,12 +6,12 @@ const EVIL = 'x\u001b]52;c;cm0gLXJm\u0007\u001b[2J\u009b1;1Hpaid\u202e\r\u007f';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's own language is looked for
 const OBEYED = /(?!\n)[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/;
 
-function terminal(json: boolean) {
+function terminal(json: boolean, columns = 80) {
   let shown = '';
   const write = (text: string) => {
     shown += text;
   };
-  const stream = { isTTY: true, columns: 80, write };
+  const stream = { isTTY: true, columns, write };
   const process = { stdout: stream, stderr: stream, stdin: {}, env: {} } as unknown as NodeJS.Process;
   return { terminal: createTerminal({ json, quiet: false, color: true }, process), shown: () => shown };
 }
@@ -45,3 +45,10 @@ it('a value of several lines makes no further fact', () =>
       ['cost', '5.00'],
     ]),
   ).toBe('task  a\n      cost    0.00\n      x\ncost  5.00'));
+
+it('a terminal that tells no width is taken as one of 80 columns', () => {
+  const { terminal: to, shown } = terminal(false, 0);
+  expect(to.columns).toBe(80);
+  to.progress('waiting');
+  expect(shown()).toContain('waiting');
+});

@@ -11,6 +11,9 @@ export interface OutputOptions {
 
 type Style = Parameters<typeof styleText>[0];
 
+/** Columns of a terminal. Some tell 0 for a width that they do not know. */
+const widthOf = ({ columns }: NodeJS.WriteStream): number => columns || 80;
+
 /** JSON that is safe to print: JSON allows control characters that some terminals obey. */
 const toJson = (data: unknown, spaces = 0): string => escapedControls(JSON.stringify(data, null, spaces));
 
@@ -22,7 +25,7 @@ export function createTerminal(options: OutputOptions, process: NodeJS.Process) 
     isStyled && stream.isTTY ? styleText(format, text, { validateStream: false }) : text;
   return {
     /** Width of the screen; null when the output goes elsewhere. */
-    columns: stdout.isTTY ? (stdout.columns ?? 80) : null,
+    columns: stdout.isTTY ? widthOf(stdout) : null,
     /** True when questions can be asked. */
     isInteractive: Boolean(process.stdin.isTTY && stderr.isTTY) && !options.json,
     isJson: options.json,
@@ -35,13 +38,18 @@ export function createTerminal(options: OutputOptions, process: NodeJS.Process) 
     item(data: unknown, text: () => string): void {
       stdout.write(options.json ? `${toJson(data)}\n` : withoutControls(text()));
     },
+    /** Tells a program something about the work, as JSON on stderr; people get a note. */
+    status(data: unknown, text: string): void {
+      if (options.json) stderr.write(`${toJson(data)}\n`);
+      else if (!options.quiet) stderr.write(`${withoutControls(text)}\n`);
+    },
     note(text: string): void {
       if (!options.quiet && !options.json) stderr.write(`${withoutControls(text)}\n`);
     },
     /** Shows how far long work is, on a line that the next text replaces; on a terminal only. An empty text clears it. */
     progress(text: string): void {
       if (!stderr.isTTY || options.quiet || options.json) return;
-      const shown = withoutControls(text).slice(0, (stderr.columns ?? 80) - 1);
+      const shown = withoutControls(text).slice(0, widthOf(stderr) - 1);
       stderr.write(`\r\u001b[2K${style(stderr, 'dim', shown)}`);
     },
     failure({ code, message, requestId }: Failure): void {
