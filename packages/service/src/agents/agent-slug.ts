@@ -4,6 +4,8 @@ import type { Endpoint } from '@agent-network/contracts/endpoint';
 const ID = /^agt_([0-9a-z]{26})$/;
 const ADDRESS = /^[0-9a-z-]{1,80}-([0-9a-z]{26})$/;
 const SLUG = /^[0-9a-z]+(-[0-9a-z]+)*$/;
+/** Longest name of an agent: longer texts are not normalized, which takes long. */
+const LONGEST_NAME = 120;
 const MAX_NAME_CHARS = 60;
 
 const wordsOf = (name: string): string =>
@@ -44,6 +46,7 @@ const reserved: ReadonlySet<string> = new Set(
  * be another name.
  */
 export function slugOf(name: string): string | null {
+  if (name.length > LONGEST_NAME) return null;
   if (/(?!\p{ASCII})[\p{L}\p{N}]/u.test(name.normalize('NFKD'))) return null;
   const slug = wordsOf(name);
   return SLUG.test(slug) && !reserved.has(slug) && agentIdOf(slug) === null && !/^[0-9a-z]{26}$/.test(slug)

@@ -2,7 +2,7 @@ import { api } from '@agent-network/contracts/api';
 import type { Endpoint } from '@agent-network/contracts/endpoint';
 import type { Context, Hono } from 'hono';
 import { agentIdOf } from '../../agents/agent-slug.ts';
-import { AppError } from '../../lib/app-error.ts';
+import { resolveAgent } from '../../agents/search/find-agent.ts';
 import { toErrorAnswer } from '../answer/errors.ts';
 import { logFailure, requestIdOf } from '../api/mount.ts';
 import { catalogLink } from '../catalogs/entries.ts';
@@ -65,9 +65,10 @@ export function mountPages(app: Hono, ctx: HttpContext, limit: DocumentLimit): v
     const id = agentIdOf(part);
     if (!wantsPage(c)) return id === null || id === part ? next() : readById(app, c, id);
     if (id === null && literals.has(c.req.path)) return next();
-    return serve(c, `/agents/${id}`, async () => {
-      if (id === null) throw new AppError('NOT_FOUND', 'Agent not found.');
-      return toPage(agentPage(site, await readAgentFacts(ctx, id)));
+    // A slug or name leads to the page; only pages of ids are kept.
+    return answerPage(c, { ctx, site, limit }, async () => {
+      const found = id ?? (await resolveAgent(ctx, part, 'id'));
+      return fresh(`/agents/${found}`, async () => toPage(agentPage(site, await readAgentFacts(ctx, found))));
     });
   });
 }

@@ -3,6 +3,7 @@ import { type Harness, startHarness, type TestAccount } from '../../../support/h
 import { startTestAgent, type TestAgent } from '../../../support/test-agent.ts';
 import { type Client, newClient } from '../../../support/treasury.ts';
 import { payV2 } from '../../../support/x402-payer.ts';
+import { callTool } from '../../gateways/mcp/raw-client.ts';
 import { expectError } from '../support/expect-error.ts';
 
 let h: Harness;
@@ -45,6 +46,13 @@ it('reads take the slug, and the page address, in place of the id', async () => 
     }
   expect((await h.request('GET', '/identity/case-converter')).body.data.id).toBe(honest.id);
   expect(await slugOf(squatter.id)).toBeNull();
+});
+
+it('browsers are led from the slug to the page of the agent', async () => {
+  const headers = { accept: 'text/html' };
+  const { status, headers: told } = await h.request('GET', '/agents/case-converter', { headers });
+  expect([status, told.get('location')]).toEqual([301, `/agents/case-converter-${honest.id.slice(4)}`]);
+  expect((await h.request('GET', '/agents/nobody-at-all', { headers })).status).toBe(404);
 });
 
 it.each(['Case Converter', 'CASE CONVERTER', 'ｃａｓｅ converter'])(
@@ -95,6 +103,9 @@ it('models and tools take the slug, and show the id', async () => {
   const model = await fetch(`${h.baseUrl}/v1/models/case-converter`);
   expect(await model.json()).toMatchObject({ id: honest.id });
   expect((await post('/v1/chat/completions', { model: 'case-converter', ...said })).model).toBe(honest.id);
+  const args = { agentId: 'case-converter', task: 'x', maxCost: '0.05' };
+  const tool = await callTool(h.baseUrl, client.key, 'invoke_agent', args);
+  expect(tool.body.result.structuredContent).toMatchObject({ agentId: honest.id, status: 'completed' });
   const ambiguous = await post('/v1/chat/completions', { model: 'Case Converter', ...said });
   expect(ambiguous.error).toMatchObject({ param: 'model', message: expect.stringContaining(squatter.id) });
 });
