@@ -31,6 +31,15 @@ it.each(pages)('%s is accessible in both themes, and stays within its width', as
   }
 });
 
+it('the contents are closed on a narrow screen, and open once it is wide', async () => {
+  const { page } = await world.newPage({ width: 375 });
+  await page.goto('/docs/quickstart');
+  const contents = page.locator('.contents details');
+  await expect.poll(() => contents.getAttribute('open')).toBe(null);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await expect.poll(() => contents.getAttribute('open')).toBe('');
+});
+
 it('the documentation is searched from the keyboard, by words of guides and names of calls', async () => {
   const { page } = await world.newPage();
   await page.goto('/docs/base');

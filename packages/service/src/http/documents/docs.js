@@ -152,9 +152,13 @@ async function followOldAddress() {
   if (entry) location.replace(entry.id);
 }
 
-/** The contents are closed on narrow screens. */
+/** The contents are closed on narrow screens, also on one that was turned or made narrower. */
 const contents = document.querySelector('.contents details');
-if (matchMedia('(max-width: 56rem)').matches) contents.open = false;
+const narrow = matchMedia('(max-width: 56rem)');
+contents.open = !narrow.matches;
+narrow.addEventListener('change', () => {
+  contents.open = !narrow.matches;
+});
 const current = contents.querySelector('[aria-current]');
 const frame = contents.parentElement;
 if (current) frame.scrollTop = current.offsetTop - frame.clientHeight / 3;

@@ -45,7 +45,7 @@ function guidePage(page: PageOfGuides, group: string, guides: ReadonlyMap<string
     files: [...new Set(chapters.map(({ path: file }) => file))],
     parts: isOnly
       ? chapters.flatMap(({ headings }) => headings)
-      : chapters.map(({ id, title }) => ({ id, title: html`${title}` })),
+      : [...chapters.map(({ id, title }) => ({ id, title: html`${title}` })), ...(errors === null ? [] : errorParts)],
   };
 }
 
@@ -214,6 +214,15 @@ export function docsPages(source: DocsSource): Map<string, string> {
   ];
   return withPaths(new Map(pages.map((page) => [page.path, toText(layout(page, pages, source))])));
 }
+
+/** Every error of the catalogue, and the failures of requests. */
+const errorParts = [
+  ...(Object.keys(errorCatalogue) as ErrorCode[]).map((code) => ({
+    id: `error-${code}`,
+    title: html`<span>${errorCatalogue[code].status}</span> <span>${code.split('_').map((word, at) => (at === 0 ? word : html`_<wbr>${word}`))}</span>`,
+  })),
+  { id: 'failures', title: html`Failures of requests` },
+];
 
 interface ErrorShape {
   readonly properties?: { readonly error?: { readonly properties?: { readonly code?: { readonly const?: string } } } };
