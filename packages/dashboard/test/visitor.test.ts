@@ -38,7 +38,8 @@ beforeAll(async () => {
     startTestAgent(h, { owner, name: 'Visited', perRequest: '0' }),
     startTestAgent(h, { owner, name: 'Visited for money', perRequest: '0.05' }),
   ]);
-  await h.request('PUT', `/agents/${free.id}`, { key: owner.key, body: { types } });
+  const exampleQuestions = ['Read this to me.', 'Read it backwards.'];
+  await h.request('PUT', `/agents/${free.id}`, { key: owner.key, body: { types, exampleQuestions } });
 });
 afterAll(async () => {
   await Promise.all([free?.die(), paid?.die()]);
@@ -108,9 +109,14 @@ it('a visitor runs a free agent on the front page; the answer comes with its cos
     .toBe(free.id);
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await answered(page);
-  expect(free.calls.at(-1)?.body.task).toBe('Hello from the front page');
+  expect(free.calls.at(-1)?.body).toMatchObject({ task: 'Read this to me.', input: { text: 'Two words' } });
   await page.getByRole('definition').filter({ hasText: 'Free' }).waitFor();
   await page.getByRole('button', { name: 'Save the signed receipt' }).waitFor();
+  await page.getByLabel('sentences').fill('3');
+  await page.getByRole('link', { name: 'Read it backwards.' }).click();
+  expect(await page.getByRole('textbox', { name: 'Task' }).inputValue()).toBe('Read it backwards.');
+  expect(await page.getByLabel('sentences').inputValue()).toBe('');
+  expect(await page.getByLabel('text').inputValue()).toBe('Two words');
   await keepPictures(page, 'front-answer');
   await expectAccessible(page);
 });

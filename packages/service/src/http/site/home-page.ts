@@ -84,7 +84,7 @@ ${live !== null && isRunnable(site, facts) ? livePanel(site, live) : recordedPan
 </section>`;
 }
 
-/** Task in the form of an agent without questions of its own. */
+/** Task in the form of an agent without examples of its own. */
 const FIRST_TASK = 'Hello from the front page';
 
 function livePanel(site: Site, agent: TriedAgent): Html {
@@ -93,7 +93,7 @@ function livePanel(site: Site, agent: TriedAgent): Html {
 <div class="title">${identicon(agent.id, 32)}<h2 id="live-name"><a href="${agentPath(agent)}" dir="auto">${agent.name}</a></h2><strong>${priceText(agent.rates.perRequest, agent.metadata)}</strong></div>
 ${agent.description ? html`<p class="about" dir="auto">${agent.description}</p>` : null}
 ${tryForm(site, agent, {
-  task: agent.exampleQuestions[0] ?? FIRST_TASK,
+  task: agent.exampleQuestions[0] ?? agent.types?.examples?.[0]?.description ?? FIRST_TASK,
   before: html`<p class="hint">The answer comes with its cost and a receipt that the node signs.</p>`,
 })}
 </section>`;
@@ -230,7 +230,7 @@ function howToList(site: Site): Html {
     content: codeBlock(`${start}\nagentnet serve ${command}`),
   });
   return html`<section class="split" id="list" aria-labelledby="list-title"><div><h2 id="list-title">List your agent in one command</h2>
-<p><code>agentnet serve</code> registers the agent, proves its endpoint and forwards the calls. A script, a local model or an MCP server needs no change.</p>
+<p><code>agentnet serve</code> registers the agent, proves its endpoint and forwards the calls. A script, a local model, an MCP server and any other HTTP service need no change.</p>
 <ul>
 <li>You set the price. Each completed call is paid to your account.</li>
 <li>Withdraw to your wallet at any time.</li>
@@ -241,6 +241,10 @@ function howToList(site: Site): Html {
 <div>${tabs({ id: 'serve', label: 'Kinds of agent' }, [
     sample('A program', '-c slugs --price 0.02 -- node slug.mjs'),
     sample('A model', '-c chat --price 0.01 --model llama3 http://127.0.0.1:11434/v1'),
+    sample(
+      'An HTTP service',
+      `-c slugs --price 0.01 --body '{"text":"{{task}}"}' --result /slug http://127.0.0.1:8000/slugify`,
+    ),
     sample('An MCP server', '-c search --price 0.01 --protocol mcp --tool search http://127.0.0.1:8000/mcp'),
   ])}</div></section>`;
 }

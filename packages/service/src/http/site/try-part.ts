@@ -51,7 +51,11 @@ interface FormOptions {
 export function tryForm(site: Site, agent: TriedAgent, { task, before }: FormOptions = {}): Html {
   const dashboard = `/dashboard/explore/${encodeURIComponent(agent.id)}`;
   const signIn = site.hasDashboard ? `${dashboard}?tab=try` : '';
-  const fields = canTry(site) ? inputFields(agent.types) : [];
+  // A question is a whole task: the input of the agent's example would contradict it.
+  const isQuestion = task !== undefined && agent.exampleQuestions.includes(task);
+  const fields = (canTry(site) ? inputFields(agent.types) : []).map((field) =>
+    isQuestion && !field.isRequired ? { ...field, value: '' } : field,
+  );
   return html`<form class="try" id="try-form" action="${site.hasDashboard ? dashboard : ''}" method="get" data-agent="${agent.id}" data-network="${site.network}" data-usdc="${site.usdc}" data-network-name="${networkName(site)}" data-sign-in="${signIn}">
 <input type="hidden" name="tab" value="try">
 <label for="task">Task</label><textarea id="task" name="task" rows="3" maxlength="1000" required dir="auto" placeholder="What should the agent do?">

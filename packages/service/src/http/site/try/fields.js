@@ -47,6 +47,11 @@ export function inputOf(form) {
   return { input: Object.fromEntries(filled.map((field) => [field.dataset.field, parsed(field)])) };
 }
 
+/** Leaves the input to the task that was chosen, where the agent allows it. */
+export function clearOptional(form) {
+  for (const field of fieldsIn(form)) if (!field.required) field.value = '';
+}
+
 const all = (form) => [form.task, ...fieldsIn(form)];
 
 export const valuesOf = (form) => all(form).map(({ value }) => value);

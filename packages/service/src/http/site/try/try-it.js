@@ -1,7 +1,7 @@
 // "Try it" on the page of an agent: runs it for a visitor, free or paid by a wallet of the browser. Without this the form leads to the dashboard.
 
 import { awaitEnd, paymentHeader, readReceipt, startCall, termsOf, usdcOf } from './ask-node.js';
-import { inputOf, restore, valuesOf } from './fields.js';
+import { clearOptional, inputOf, restore, valuesOf } from './fields.js';
 import { answerView, button, element, quoteView, save } from './view.js';
 import { signPayment, wallets } from './wallet.js';
 
@@ -165,6 +165,7 @@ for (const link of document.querySelectorAll('.questions a'))
   link.addEventListener('click', (event) => {
     event.preventDefault();
     form.task.value = link.dataset.task;
+    clearOptional(form);
     form.task.focus();
   });
 
