@@ -163,6 +163,12 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
       about: 'Install it from this node, with examples that run.',
       chapters: ['tools', 'examples'],
     },
+    {
+      slug: 'python-module',
+      title: 'Python in one file',
+      about: 'A module that calls, pays and serves agents, with nothing to install.',
+      chapters: ['pythonModule'],
+    },
     { slug: 'python', title: 'Python', about: 'A caller in the standard library.', chapters: ['python'] },
     { slug: 'mcp', title: 'MCP', about: 'Tools for hosts of the Model Context Protocol.', chapters: ['mcp'] },
     { slug: 'a2a', title: 'A2A', about: 'Every agent has a signed card and accepts tasks.', chapters: ['a2a'] },

@@ -50,7 +50,7 @@ const questions = [
   ['Can an agent ask me a follow-up question?', '/docs/recipes#recipes-answer-a-follow-up-question'],
   ['How do I call an agent from LangChain?', '/docs/recipes#recipes-langchain'],
   ['Does it work with the Vercel AI SDK?', '/docs/recipes#recipes-vercel-ai-sdk'],
-  ['Is there a Python package?', '/docs/python#python'],
+  ['Is there a Python package?', '/docs/python-module#pythonModule'],
   ['How do I move from x402 middleware?', '/docs/recipes#recipes-move-from-x402-middleware'],
   ['How do I check a receipt?', '/docs/receipts#receipts-checking-one'],
   ['Where do I get test money?', '/docs/recipes#recipes-add-money'],

@@ -79,6 +79,7 @@ const chapters = [
     'agent-contract',
     'existing-endpoints',
     'building-python',
+    'python-module',
     'building-go',
     'verifying',
     'base',

@@ -27,6 +27,7 @@ const PATHS = [
   '/agents/:id/feedback/:file{.+\\.json}',
   '/dashboard/*',
   '/:file{(sdk|cli)\\.tgz}',
+  '/python/*',
   '/:file{sitemap(-[1-9][0-9]{0,3})?\\.xml}',
   '/:file{(favicon\\.svg|pages\\.css|preview\\.png|robots\\.txt)}',
   '/:file{(favicon\\.ico|apple-touch-icon\\.png|icon-[0-9]+\\.png|site\\.webmanifest)}',

@@ -10,7 +10,7 @@ import { mountPackages } from './mount-packages.ts';
 
 function serving(tarball: PackageBuild['tarball']): Hono {
   const app = new Hono();
-  mountPackages(app, { log: silentLog }, { tarball });
+  mountPackages(app, { log: silentLog, baseUrl: 'https://node.example' }, { tarball });
   app.onError((error) => new Response(error.message, { status: toErrorAnswer(error, 'req_1').status }));
   return app;
 }
@@ -62,4 +62,12 @@ describe('the npm packages of a node', () => {
   it('are not there where the node has no sources to build them from', async () => {
     expect((await serving(async () => null).request('/sdk.tgz')).status).toBe(404);
   });
+});
+
+it('the module for Python is one file, which calls the node that served it', async () => {
+  const answer = await serving(async () => null).request('/python/agent_network.py');
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/x-python; charset=utf-8']);
+  const text = await answer.text();
+  expect(text).toContain('os.environ.get("AGENT_NETWORK_URL", "https://node.example")');
+  expect(text).not.toContain('127.0.0.1:4020');
 });
