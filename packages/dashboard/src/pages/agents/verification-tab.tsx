@@ -62,6 +62,8 @@ export function VerificationTab({ agent }: { agent: OwnAgent }) {
   );
 }
 
+const Code = ({ text }: { text: string }) => <span className="font-mono text-[13px] wrap-anywhere">{text}</span>;
+
 /** Settings by which the node calls the agent; only its owner sees them. */
 const UpstreamCard = ({ agent: { endpoint, protocol, upstream } }: { agent: OwnAgent }) => {
   const headers = Object.keys(upstream.headers);
@@ -76,6 +78,19 @@ const UpstreamCard = ({ agent: { endpoint, protocol, upstream } }: { agent: OwnA
         </FactRow>
         {protocol === 'mcp' && <FactRow label="Tool">{upstream.tool ?? 'the only one of the server'}</FactRow>}
         {protocol === 'openai' && <FactRow label="Model">{upstream.model}</FactRow>}
+        {protocol === 'http-template' && (
+          <>
+            <FactRow label="Request">
+              <Code text={`${upstream.method} ${upstream.path}`} />
+            </FactRow>
+            {upstream.body != null && (
+              <FactRow label="Body">
+                <Code text={upstream.body} />
+              </FactRow>
+            )}
+            <FactRow label="Result">{upstream.result ? <Code text={upstream.result} /> : 'the whole answer'}</FactRow>
+          </>
+        )}
         {headers.length > 0 && (
           <FactRow label="Headers">
             <span className="flex flex-wrap justify-end gap-1">

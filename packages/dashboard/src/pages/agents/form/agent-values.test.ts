@@ -68,6 +68,19 @@ it('sends of the upstream what the protocol has, and clears what a changed proto
   expect(updateBody(after, before)).toEqual({ protocol: 'mcp', upstream: { tool: 't', model: null } });
 });
 
+it('sends a template as a whole, and of a stored one what differs', () => {
+  const values = { ...noValues, protocol: 'http-template', path: '/slug', result: '/slug' } as const;
+  const template = { method: 'POST', path: '/slug', contentType: 'application/json', result: '/slug' } as const;
+  const body = '{"text": "{{task}}"}';
+  expect(registrationBody(values)).toMatchObject({ protocol: 'http-template', upstream: { ...template, body } });
+  const upstream = { tool: null, model: null, headers: {}, ...template, body };
+  const before = { detail, own: { protocol: 'http-template', upstream } } as const;
+  expect(updateBody(valuesOf(before), before)).toEqual({});
+  const changed = updateBody({ ...valuesOf(before), method: 'GET', path: '?q={{task}}' }, before);
+  expect(changed).toEqual({ upstream: { method: 'GET', path: '?q={{task}}', body: null } });
+  expect(AgentUpdate.safeParse(changed).success).toBe(true);
+});
+
 it('keeps stored headers as ***, and sends all of them when one differs', () => {
   const stored = { tool: null, model: null, headers: { Authorization: '***', 'X-Team': '***' } } as const;
   const before = { detail, own: { protocol: 'http', upstream: stored } } as const;

@@ -9,6 +9,7 @@ import { TextInput } from '../../../ui/controls/text-input.tsx';
 import { Card } from '../../../ui/layout/card.tsx';
 import { protocolNames } from '../protocol-names.ts';
 import type { AgentValues } from './agent-values.ts';
+import { TemplateFields } from './template-fields.tsx';
 import { type HeaderValues, noHeader } from './upstream-values.ts';
 
 const addresses: Readonly<Record<AgentProtocol, { example: string; hint: string }>> = {
@@ -73,6 +74,7 @@ export const EndpointFields = ({ form, endpointHint }: EndpointFieldsProps) => {
             />
           </Field>
         )}
+        {values.protocol === 'http-template' && <TemplateFields form={form} />}
         <HeaderFields form={form} />
       </div>
     </Card>

@@ -1,3 +1,4 @@
+import type { HttpTemplate } from '@agent-network/contracts/agents/http-template';
 import { type AgentProtocol, HIDDEN_VALUE } from '@agent-network/contracts/agents/upstream';
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { isSame } from '../../../forms/is-same.ts';
@@ -10,8 +11,9 @@ export interface HeaderValues {
   readonly isStored: boolean;
 }
 
-/** Upstream settings of the endpoint in the form. */
-export interface UpstreamValues {
+/** Upstream settings of the endpoint in the form; those of a template with its body as text. */
+export interface UpstreamValues extends Omit<HttpTemplate, 'body'> {
+  readonly body: string;
   readonly protocol: AgentProtocol;
   readonly tool: string;
   readonly model: string;
@@ -20,14 +22,38 @@ export interface UpstreamValues {
 
 export type OwnUpstream = Pick<OwnAgent, 'protocol' | 'upstream'>;
 
-export const noUpstream: UpstreamValues = { protocol: 'http', tool: '', model: '', headers: [] };
+const firstTemplate: HttpTemplate & { readonly body: string } = {
+  method: 'POST',
+  path: '',
+  body: '{"text": "{{task}}"}',
+  contentType: 'application/json',
+  result: '',
+};
+
+export const noUpstream: UpstreamValues = {
+  ...{ protocol: 'http', tool: '', model: '', headers: [] },
+  ...firstTemplate,
+};
 export const noHeader: HeaderValues = { name: '', value: '', isStored: false };
 
-export const upstreamValuesOf = ({ protocol, upstream: { tool, model, headers } }: OwnUpstream): UpstreamValues => ({
-  protocol,
-  tool: tool ?? '',
-  model: model ?? '',
-  headers: Object.keys(headers).map((name) => ({ name, value: '', isStored: true })),
+export const upstreamValuesOf = ({ protocol, upstream }: OwnUpstream): UpstreamValues => {
+  const { tool, model, headers, method, path = '', body, contentType = 'application/json', result = '' } = upstream;
+  return {
+    protocol,
+    tool: tool ?? '',
+    model: model ?? '',
+    ...(method === undefined ? firstTemplate : { method, path, body: body ?? '', contentType, result }),
+    headers: Object.keys(headers).map((name) => ({ name, value: '', isStored: true })),
+  };
+};
+
+/** True for a method with a body in its requests. */
+export const takesBody = (method: HttpTemplate['method']): boolean => method !== 'GET' && method !== 'DELETE';
+
+/** The template that the form has. */
+export const templateOf = ({ method, path, body, contentType, result }: UpstreamValues): HttpTemplate => ({
+  ...{ method, path, contentType, result },
+  body: takesBody(method) && body.trim() !== '' ? body : null,
 });
 
 const written = (headers: readonly HeaderValues[]) => headers.filter(({ name, value }) => name || value);
@@ -38,8 +64,11 @@ const headersOf = (headers: readonly HeaderValues[]): Record<string, string> =>
   );
 
 /** `protocol` and `upstream` of a registration, without fields that the protocol does not have. */
-export function registeredUpstream({ protocol, tool, model, headers }: UpstreamValues) {
+export function registeredUpstream(values: UpstreamValues) {
+  const { protocol, tool, model, headers } = values;
+  const { body, ...template } = templateOf(values);
   const upstream = {
+    ...(protocol === 'http-template' ? { ...template, ...(body === null ? {} : { body }) } : {}),
     ...(protocol === 'mcp' && tool ? { tool } : {}),
     ...(protocol === 'openai' ? { model } : {}),
     ...(written(headers).length > 0 ? { headers: headersOf(headers) } : {}),
@@ -48,12 +77,15 @@ export function registeredUpstream({ protocol, tool, model, headers }: UpstreamV
 }
 
 /** Changed fields of an upstream, for an update. null clears fields that the protocol does not have; `***` keeps a stored header. */
-export function changedUpstream({ protocol, tool, model, headers }: UpstreamValues, own: OwnUpstream) {
+export function changedUpstream(values: UpstreamValues, own: OwnUpstream) {
+  const { protocol, tool, model, headers } = values;
+  const template = Object.entries(protocol === 'http-template' ? templateOf(values) : {});
   const wantedTool = protocol === 'mcp' && tool ? tool : null;
   const wantedModel = protocol === 'openai' ? model : null;
   const upstream = {
     ...(wantedTool === own.upstream.tool ? {} : { tool: wantedTool }),
     ...(wantedModel === own.upstream.model ? {} : { model: wantedModel }),
+    ...Object.fromEntries(template.filter(([name, value]) => own.upstream[name as keyof HttpTemplate] !== value)),
     ...(isSame(headersOf(headers), own.upstream.headers) ? {} : { headers: headersOf(headers) }),
   };
   return { ...(protocol === own.protocol ? {} : { protocol }), ...(isSame(upstream, {}) ? {} : { upstream }) };
