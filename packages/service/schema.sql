@@ -43,6 +43,7 @@ CREATE INDEX account_suspended ON public.account USING btree (id) WHERE (suspend
 CREATE TRIGGER account_changed AFTER UPDATE OF address, plan, wallet_proven_at ON public.account FOR EACH ROW WHEN ((((old.address IS DISTINCT FROM new.address) OR (old.plan IS DISTINCT FROM new.plan)) OR (old.wallet_proven_at IS DISTINCT FROM new.wallet_proven_at))) EXECUTE FUNCTION note_replica_change('account');
 CREATE TRIGGER account_node_changed AFTER UPDATE OF node_url ON public.account FOR EACH ROW WHEN ((old.node_url IS DISTINCT FROM new.node_url)) EXECUTE FUNCTION note_replica_change('account');
 CREATE TRIGGER account_suspended AFTER UPDATE OF suspended_at ON public.account FOR EACH ROW WHEN ((old.suspended_at IS DISTINCT FROM new.suspended_at)) EXECUTE FUNCTION note_replica_change('account');
+CREATE TRIGGER account_totals_opened AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION open_account_totals();
 
 create table account_change (
   id text not null,
@@ -64,6 +65,21 @@ create table account_storage (
   bytes bigint not null,
   constraint account_storage_pkey PRIMARY KEY (account_id)
 );
+
+create table account_totals (
+  account_id text not null,
+  calls bigint default 0 not null,
+  spent_micro bigint default 0 not null,
+  earned_micro bigint default 0 not null,
+  available_micro bigint default 0 not null,
+  seen_at timestamp with time zone not null,
+  constraint account_totals_pkey PRIMARY KEY (account_id)
+);
+CREATE INDEX account_totals_available ON public.account_totals USING btree (available_micro, account_id);
+CREATE INDEX account_totals_calls ON public.account_totals USING btree (calls, account_id);
+CREATE INDEX account_totals_earned ON public.account_totals USING btree (earned_micro, account_id);
+CREATE INDEX account_totals_seen ON public.account_totals USING btree (seen_at, account_id);
+CREATE INDEX account_totals_spent ON public.account_totals USING btree (spent_micro, account_id);
 
 create table account_wallet (
   address text not null,
@@ -1583,6 +1599,15 @@ begin
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.open_account_totals()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_totals (account_id, seen_at) values (new.id, date_trunc('second', new.created_at)) on conflict do nothing;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.require_true(holds boolean)
  RETURNS boolean

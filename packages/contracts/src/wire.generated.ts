@@ -72,6 +72,7 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   rollApiKey: {"method":"POST","path":"/account/keys/{keyId}/roll","auth":"key","hasBody":true,"hasSecret":true},
   getUsage: {"method":"GET","path":"/account/usage","auth":"key"},
   listAudit: {"method":"GET","path":"/account/audit","auth":"key"},
+  getProgress: {"method":"GET","path":"/account/progress","auth":"key"},
   getOverview: {"method":"GET","path":"/account/overview","auth":"key"},
   listOwnAgents: {"method":"GET","path":"/account/agents","auth":"key"},
   listEvents: {"method":"GET","path":"/events","auth":"key","stream":"on_request"},
@@ -86,6 +87,8 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   replayWebhook: {"method":"POST","path":"/account/webhooks/{webhookId}/replay","auth":"key","hasBody":true},
   getNetwork: {"method":"GET","path":"/network","auth":"none"},
   listNetworkAgents: {"method":"GET","path":"/network/agents","auth":"none"},
+  getOperatorChecklist: {"method":"GET","path":"/operator/checklist","auth":"key"},
+  getOperatorSettings: {"method":"GET","path":"/operator/settings","auth":"key"},
   getOperatorTotals: {"method":"GET","path":"/operator/totals","auth":"key"},
   getOperatorStatus: {"method":"GET","path":"/operator/status","auth":"key"},
   getOperatorInvocation: {"method":"GET","path":"/operator/invocations/{id}","auth":"key"},
@@ -234,6 +237,8 @@ export interface DocumentedCalls {
   readonly getUsage: EndpointName;
   /** Read the audit log: changes of the last 400 days with caller and network address, newest first: `GET /account/audit`. */
   readonly listAudit: EndpointName;
+  /** Read which first steps the account has taken, as a buyer and as a seller: `GET /account/progress`. */
+  readonly getProgress: EndpointName;
   /** Read the account's spending, earnings and calls, in total and over time: `GET /account/overview`. */
   readonly getOverview: EndpointName;
   /** List your agents in any state, newest first, with their earnings: `GET /account/agents`. */
@@ -262,13 +267,17 @@ export interface DocumentedCalls {
   readonly getNetwork: EndpointName;
   /** List the registration files of this node's agents in the registry, by last change: `GET /network/agents`. */
   readonly listNetworkAgents: EndpointName;
+  /** Read what is missing for a node that others can rely on: address, gas, backup, processes, alerts, fee: `GET /operator/checklist`. */
+  readonly getOperatorChecklist: EndpointName;
+  /** Read the settings in force, without secrets: `GET /operator/settings`. */
+  readonly getOperatorSettings: EndpointName;
   /** Read totals of the node: accounts, agents, calls, volume, fees; at most a minute old: `GET /operator/totals`. */
   readonly getOperatorTotals: EndpointName;
   /** Read the status of the node: processes, queues, settlements, reserves, gas, index, database: `GET /operator/status`. */
   readonly getOperatorStatus: EndpointName;
   /** Any invocation: reason of its end, refund, timeline, payments, deliveries, open work: `GET /operator/invocations/{id}`. */
   readonly getOperatorInvocation: EndpointName;
-  /** List the accounts of the node, newest first: `GET /operator/accounts`. */
+  /** List the accounts of the node with calls, amounts and last use, newest first or by one of these: `GET /operator/accounts`. */
   readonly listOperatorAccounts: EndpointName;
   /** Read an account: plan, use of its limits, money, and changes by operators: `GET /operator/accounts/{accountId}`. */
   readonly getOperatorAccount: EndpointName;

@@ -73,7 +73,7 @@ function yieldToNode(): void {
   }
 }
 
-/** Builds `dist`; with `--if-stale` only when it is not what the sources would give. */
+/** Builds `dist`; with `--if-stale` only when it is not what the sources would give, with `--yield` at a low priority. */
 const isForced = !process.argv.includes('--if-stale');
 const hash = await sourceHash();
 const isStale = async () => isForced || (await builtHash()) !== hash;
@@ -81,7 +81,7 @@ if (await isStale()) {
   const endTurn = await takeTurn();
   try {
     if (await isStale()) {
-      if (!isForced) yieldToNode();
+      if (process.argv.includes('--yield')) yieldToNode();
       await build(hash);
     }
   } finally {

@@ -92,6 +92,7 @@ it('shows an operator what is unclaimed, the claim with its gas, and what a vouc
   await trace.getByRole('list', { name: 'Parts of the refund' }).getByText('Freed in the channel').waitFor();
   const voucher = trace.getByRole('region', { name: 'Voucher' });
   for (const text of ['Reserved', 'Charged', 'Released']) await voucher.getByText(text, { exact: true }).waitFor();
+  await page.getByRole('tab', { name: 'Channels' }).click();
   // Other files of this node have channels too.
   const owing = rowsOf('Channels with unclaimed charges').filter({ hasText: payer.channelId.slice(0, 6) });
   await owing.getByText('0.05').waitFor();

@@ -9,6 +9,8 @@ import { answerWith, startTestAgent } from '../../service/test/support/test-agen
 import { payV2 } from '../../service/test/support/x402-payer.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
+import { readCsv } from './support/read-csv.ts';
+import { saved } from './support/saved.ts';
 import { lookAt } from './support/screenshot.ts';
 import { sessionCall } from './support/session-call.ts';
 import { walletOf } from './support/test-wallet.ts';
@@ -67,7 +69,7 @@ it('has an operator page for operators only, in the navigation and in the API', 
 });
 
 /** The operator page of somebody who signed in and has a key with the scope `operator`. */
-async function operatorPage(): Promise<Page> {
+async function operatorPage(tab: string): Promise<Page> {
   const { h, newPage } = world;
   const wallet = walletOf(await h.newWallet(), h.rpcUrl);
   const address = wallet.address.toLowerCase();
@@ -76,6 +78,7 @@ async function operatorPage(): Promise<Page> {
   const { page } = await newPage({ wallet });
   await signInWithWallet(page);
   await page.getByRole('link', { name: 'Operator' }).click();
+  await page.getByRole('tab', { name: tab }).click();
   return page;
 }
 
@@ -93,7 +96,7 @@ it('shows an operator why an invocation of somebody else was refunded and where 
   const { requestId } = (await h.request('POST', `/invoke/${agent.id}`, { ...call, headers })).body.data;
   await agent.die();
 
-  const page = await operatorPage();
+  const page = await operatorPage('Calls');
   await page.getByLabel('Invocation ID').fill('req_none');
   await page.keyboard.press('Enter');
   await page.getByText('No invocation to show').waitFor();
@@ -130,7 +133,7 @@ it('shows an operator how the node stands, and what needs attention', async () =
     `insert into process (id, worker_ids, label, version, seen_at, draining_since)
      values (gen_random_uuid(), '{}', 'leaving', '0.0.9', clock_timestamp() + interval '1 hour', clock_timestamp())`,
   );
-  const page = await operatorPage();
+  const page = await operatorPage('Health');
   const serving = page.getByRole('row', { name: /serving you/ });
   await serving.getByText(NODE_VERSION).waitFor();
   expect(await serving.getByText('draining').count()).toBe(0);
@@ -139,13 +142,20 @@ it('shows an operator how the node stands, and what needs attention', async () =
   await leaving.getByText('draining').waitFor();
   await h.ctx.db.query('left-process', `delete from process where label = 'leaving'`);
   await page.getByText('Nothing needs attention.').waitFor();
+  await page.getByRole('row', { name: /Webhooks to send again/ }).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'operator');
+  await page.getByRole('tab', { name: 'Money' }).click();
   await page
     .getByRole('row', { name: /wallet/ })
     .getByText('ETH')
     .waitFor();
   await page.getByRole('region', { name: 'Reserves' }).getByText('balanced').waitFor();
   await expectAccessible(page);
-  await lookAt(page, 'operator');
+  await lookAt(page, 'operator-money');
+  await page.getByRole('tab', { name: 'Settings' }).click();
+  await page.getByText('This process does not report its settings').waitFor();
+  await page.getByRole('tab', { name: 'Health' }).click();
 
   await callChain(h.rpcUrl, 'anvil_setBalance', h.ctx.chain.wallet, '0x1');
   const alarms = page.getByRole('list', { name: 'Alarms' });
@@ -157,10 +167,15 @@ it('shows an operator how the node stands, and what needs attention', async () =
 it('lets an operator find an account, set its plan, and suspend and resume it with a reason', async () => {
   const { h } = world;
   const { accountId, address } = await h.newAccount({ plan: 'free' });
-  const page = await operatorPage();
+  const page = await operatorPage('Accounts');
+  await page.getByLabel('Sort by').selectOption('Highest balance');
+  await page.waitForURL('**/operator?**sort=available**');
   await page.getByLabel('Find an account').fill(address.slice(0, 14));
-  await page.getByRole('button', { name: 'Find accounts' }).click();
-  await page.getByRole('list', { name: 'Accounts' }).getByRole('button', { name: address.toLowerCase() }).click();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.getByRole('row').count()).toBe(2);
+  const rows = readCsv(await saved(page, () => page.getByRole('button', { name: 'Export CSV' }).click()));
+  expect(rows).toMatchObject([{ accountId, plan: 'free', calls: '0', available: '0.00' }]);
+  await page.getByRole('link', { name: address.toLowerCase().slice(0, 8) }).click();
   const panel = page.getByRole('region', { name: 'Account', exact: true });
   await panel.getByText('Active').waitFor();
   await panel.getByLabel('Plan').selectOption('pro');

@@ -60,11 +60,12 @@ it('shows balances, treasuries and the state of the node on another network', as
   await page.getByText(NAME, { exact: true }).waitFor();
   await page.getByText('Closing balance').waitFor();
 
-  await page.goto('/dashboard/operator');
+  await page.goto('/dashboard/operator?tab=money');
   await rowOf('Status of other networks').getByText('open', { exact: true }).waitFor();
-  await rowOf('Signer keys').first().waitFor();
+  await rowOf('Keys with their gas').first().waitFor();
+  await lookAt(page, 'operator-networks');
+  await page.getByRole('tab', { name: 'Channels' }).click();
   await page.getByLabel('Network', { exact: true }).selectOption({ label: `${NAME}: 0.00 USDC unclaimed` });
   await page.getByText('No channel has unclaimed charges and no payer is withdrawing').waitFor();
   await expectAccessible(page);
-  await lookAt(page, 'operator-networks');
 });

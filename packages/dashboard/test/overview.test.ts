@@ -43,33 +43,32 @@ it('leads to the first paid call: each step ticks itself, and then shows what th
   const { page, wallet } = await world.signedIn();
   const { h } = world;
   await page.goto('/dashboard/');
-  const steps = page.getByRole('list', { name: 'Steps to the first paid call' });
+  const steps = page.getByRole('list', { name: 'Steps: Call agents' });
   const step = (name: string) => steps.getByRole('heading', { name });
-  await step('Find an agent (done)').waitFor();
-  await step('Get an API key (not done)').waitFor();
+  await step('Call an agent (not done)').waitFor();
+  expect(await page.getByText('Run this node for others').count()).toBe(0);
   await lookAt(page, 'overview-first-visit');
   await expectAccessible(page);
-  await steps.getByText('Commands').last().click();
-  const commands = steps.getByRole('region', { name: 'Make a paid call' });
-  const [, named] = /curl (\S+) /.exec((await commands.textContent()) ?? '') ?? [];
-  expect(named).toMatch(`${h.baseUrl}/invoke/agt_`);
-  const found = await h.request('GET', `/agents/${named?.split('/').at(-1)}`);
-  expect(found.body.data).toMatchObject({ online: true });
-
   const key = await keyOf(h, wallet.address);
-  await step('Get an API key (done)').waitFor();
-  const funding = steps.getByRole('region', { name: 'Fund the treasury' });
+  await steps.getByText('How').first().click();
+  const funding = steps.getByRole('region', { name: 'Add money' });
   const sdk = (await funding.textContent()) ?? '';
   await steps.getByRole('button', { name: 'curl', exact: true }).first().click();
   await fundAsShown(sdk, (await funding.textContent()) ?? '', key);
-  await step('Fund the treasury (done)').waitFor();
+  await step('Add money (done)').waitFor();
+  await step('Call from your program (done)').waitFor();
   await lookAt(page, 'overview-funded');
   expect((await invoke(key)).body.data.status).toBe('completed');
-  await page.getByRole('heading', { name: 'You made your first paid call' }).waitFor();
   await step('Make a paid call (done)').waitFor();
+  await step('Call an agent (done)').waitFor();
+  await page.getByRole('heading', { name: 'You call agents, and pay for them' }).waitFor();
   await lookAt(page, 'overview-paid');
   await page.getByRole('button', { name: 'Dismiss' }).click();
   expect(await steps.count()).toBe(0);
+  await page.getByRole('heading', { name: 'List your agent (not done)' }).waitFor();
+  await lookAt(page, 'overview-seller');
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  expect(await page.getByRole('heading', { name: 'First steps' }).count()).toBe(0);
 
   agent.behave(answerWith(500, { error: { message: '<script>no</script> javascript:alert(1)' } }));
   const failed = (await invoke(key)).body.data;
@@ -99,14 +98,17 @@ it('leads to the first paid call: each step ticks itself, and then shows what th
     expect(await shown('Success rate').textContent()).toBe('66.7%');
     const received = page.getByRole('region', { name: 'Calls to your agents' });
     expect(await received.textContent()).toContain(`Earned${data.received.earned} USDC`);
-    const calls = page.getByRole('figure', { name: /^Calls by/ });
+    const calls = page.getByRole('figure', { name: /^Calls, / });
     await calls.getByRole('button', { name: 'Show as table' }).click();
     const last = calls.getByRole('row').last();
-    expect(await last.getByRole('cell').allTextContents()).toEqual(['3', '1']);
+    expect(await last.getByRole('cell').allTextContents()).toEqual(['2', '1']);
     await calls.getByRole('button', { name: 'Show as chart' }).click();
   }
   const balance = (await h.request('GET', '/payments/balance', { key })).body.data;
-  expect(await page.locator('dt:text-is("Available") + dd').textContent()).toBe(`${balance.available} USDC`);
+  const earned = balance.treasuries.filter(({ agentId }: { agentId: string | null }) => agentId !== null);
+  expect(await page.locator('dt:text-is("Earnings to collect") + dd').textContent()).toBe(
+    `${earned[0].available} USDC`,
+  );
   await expectAccessible(page);
   await lookAt(page, 'overview');
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startSteps } from './compose/start-steps.ts';
 import type { ReadConfig } from './config/config.ts';
+import type { SettingInForce } from './config/settings.ts';
 import type { DashboardBuild } from './http/site/dashboard-build.ts';
 import { type StopStep, stopInOrder } from './lib/process/graceful-stop.ts';
 import { stopAsked } from './lib/process/stop-asked.ts';
@@ -27,6 +28,7 @@ const GREETING =
   '\n  agent-network is starting. A first start takes longest: it makes a database, a chain and the pages.\n\n';
 
 interface Starting extends ReadConfig {
+  readonly settings: readonly SettingInForce[];
   readonly log: Log;
   readonly progress: StartProgress;
   readonly dashboard?: DashboardBuild & { stop(): void };
@@ -54,18 +56,20 @@ async function main(): Promise<void> {
 async function readSettings(screen: ScreenProgress | null): Promise<Starting> {
   const { readConfig } = await import('./config/config.ts');
   const { createLog } = await import('./lib/telemetry/log.ts');
+  const { settingsInForce } = await import('./config/settings.ts');
   const { config, secrets } = readConfig(process.env);
+  const settings = settingsInForce(process.env);
   const log = createLog({
     level: config.logLevel,
     pretty: config.mode === 'local',
     ...(screen ? { destination: screen } : {}),
   });
   const progress = screen ?? (config.mode === 'production' ? createLogProgress(log) : silentProgress);
-  if (!config.servesDashboard) return { config, secrets, log, progress };
+  if (!config.servesDashboard) return { config, secrets, settings, log, progress };
   const { startDashboardBuild } = await import('./http/site/dashboard-build.ts');
-  const dashboard = startDashboardBuild(log);
+  const dashboard = startDashboardBuild(log, { yields: true });
   void progress.step(startSteps.dashboard, () => dashboard.settled);
-  return { config, secrets, log, progress, dashboard };
+  return { config, secrets, settings, log, progress, dashboard };
 }
 
 async function startConfigured({ progress, ...starting }: Starting): Promise<RunningNode> {

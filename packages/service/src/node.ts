@@ -15,6 +15,7 @@ import { reportSignatureEngine, warnOfReach } from './compose/start-warnings.ts'
 import type { Config } from './config/config.ts';
 import type { ConfiguredSecrets } from './config/keys.ts';
 import type { NetworkSettings } from './config/networks.ts';
+import type { SettingInForce } from './config/settings.ts';
 import { createAdmission } from './http/admission/admission.ts';
 import { listen } from './http/admission/listen.ts';
 import type { DashboardBuild } from './http/site/dashboard-build.ts';
@@ -46,6 +47,8 @@ export interface NodeOptions {
   readonly maxAgeMs?: number;
   /** Served under /dashboard; without it, the dashboard is off. */
   readonly dashboard?: DashboardBuild;
+  /** The settings in force, for operators; default: none are shown. */
+  readonly settings?: readonly SettingInForce[];
   /** Receives the steps of the start as they begin and end; default: none. */
   readonly progress?: StartProgress;
   /** Local mode's folder and database, if they were opened before, and are closed by their opener. Default: opened and closed here. */

@@ -126,7 +126,37 @@ export const OwnAgent = AgentListItem.omit({ status: true }).extend({
 });
 export type OwnAgent = z.infer<typeof OwnAgent>;
 
+/** First steps of an account. Each is true once it was taken, as long as the node keeps the record. */
+export const AccountProgress = z.object({
+  buyer: z.object({
+    hasCalled: z.boolean().describe('A call of it has ended.'),
+    isFunded: z.boolean().describe('Its own treasury has, or had, money.'),
+    hasPaid: z.boolean().describe('One of its calls had a cost.'),
+    hasUsedKey: z.boolean().describe('One of its API keys was used, by a program.'),
+  }),
+  seller: z.object({
+    hasAgent: z.boolean().describe('It has an agent at this node.'),
+    isVerified: z.boolean().describe('The endpoint of one of them is proven.'),
+    wasCalled: z.boolean().describe('A call to one of them has ended.'),
+    hasEarned: z.boolean(),
+    hasWithdrawn: z.boolean().describe('A withdrawal has arrived.'),
+  }),
+});
+export type AccountProgress = z.infer<typeof AccountProgress>;
+
 export const figureEndpoints = {
+  getProgress: endpoint({
+    method: 'GET',
+    path: '/account/progress',
+    summary: 'Read which first steps the account has taken, as a buyer and as a seller',
+    tag: 'Account',
+    auth: 'key',
+    scope: 'payments:read',
+    accountOnly: true,
+    limit: 'api',
+    data: AccountProgress,
+    errors: [],
+  }),
   getOverview: endpoint({
     method: 'GET',
     path: '/account/overview',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LimitUse, Plan } from '../access/access.ts';
 import { endpoint } from '../endpoint.ts';
-import { queryInteger } from '../page.ts';
+import { cursorQuery, queryInteger } from '../page.ts';
 import { Id, plainText, Timestamp, Usdc, WalletAddress } from '../scalars.ts';
 
 const Suspension = z
@@ -18,6 +18,18 @@ const AccountItem = z.object({
 });
 export type AccountItem = z.infer<typeof AccountItem>;
 
+const AccountTotals = z.object({
+  calls: z.int().min(0).describe('Ended calls that it made.'),
+  spent: Usdc.describe('Cost of those calls.'),
+  earned: Usdc.describe('Earnings of its agents, without the fee of the node.'),
+  available: Usdc.describe('In the treasuries of the account and its agents; the account may withdraw it.'),
+  lastSeenAt: Timestamp.describe('Its last call or use of a key, to the minute; else its opening.'),
+});
+export type AccountTotals = z.infer<typeof AccountTotals>;
+
+export const accountSorts = ['newest', 'calls', 'spent', 'earned', 'available', 'lastSeen'] as const;
+export type AccountSort = (typeof accountSorts)[number];
+
 const AccountChange = z.object({
   kind: z.enum(['plan', 'suspended', 'resumed']),
   plan: Plan.nullable().describe('The new plan; null: another change.'),
@@ -29,7 +41,7 @@ const AccountChange = z.object({
   at: Timestamp,
 });
 
-export const OperatorAccount = AccountItem.extend({
+export const OperatorAccount = AccountItem.extend(AccountTotals.shape).extend({
   walletProven: z.boolean(),
   limits: z.object({ api: LimitUse, invocations: LimitUse }).describe('Use of the limits in the current hour.'),
   keys: z
@@ -45,7 +57,6 @@ export const OperatorAccount = AccountItem.extend({
     })
     .describe('Agents registered here that are not removed; `most` is null without a limit.'),
   storage: z.object({ usedBytes: z.int().min(0), mostBytes: z.int().meta({ examples: [4_294_967_296] }) }),
-  available: Usdc.describe('In the treasuries of the account and its agents; the account may withdraw it.'),
   changes: z.array(AccountChange).describe('Changes by operators, newest first; at most 50.'),
 });
 export type OperatorAccount = z.infer<typeof OperatorAccount>;
@@ -59,7 +70,7 @@ export const operatorAccountEndpoints = {
     ...operator,
     method: 'GET',
     path: '/operator/accounts',
-    summary: 'List the accounts of the node, newest first',
+    summary: 'List the accounts of the node with calls, amounts and last use, newest first or by one of these',
     query: z.object({
       search: z
         .string()
@@ -69,10 +80,19 @@ export const operatorAccountEndpoints = {
         .describe('Id of an account, of an agent or of a key; an address, or its first characters from 0x on.'),
       plan: Plan.optional(),
       suspended: z.enum(['true', 'false']).optional(),
+      sort: z
+        .enum(accountSorts)
+        .optional()
+        .describe(
+          'The highest first; default: newest. By `available` and `lastSeen`, places may be some minutes old; the values shown are exact.',
+        ),
       limit: queryInteger(1, 100).optional().describe('Default: 50.'),
-      cursor: Id.optional().describe('`nextCursor` of the page before.'),
+      ...cursorQuery,
     }),
-    data: z.object({ accounts: z.array(AccountItem), nextCursor: Id.nullable() }),
+    data: z.object({
+      accounts: z.array(AccountItem.extend(AccountTotals.shape)),
+      nextCursor: z.string().nullable(),
+    }),
     errors: [],
   }),
   getOperatorAccount: endpoint({

@@ -93,7 +93,49 @@ export const OperatorTotals = z.object({
 });
 export type OperatorTotals = z.infer<typeof OperatorTotals>;
 
+/** A setting of the process that answers, with its value in force. */
+export const OperatorSetting = z.object({
+  name: z.string(),
+  group: z.string().describe('Its subject, as in the reference of all settings.'),
+  meaning: z.string(),
+  value: z.string().describe('Of a secret: whether it is set, never the value.'),
+  isDefault: z.boolean().describe('true: the environment does not set it.'),
+});
+export type OperatorSetting = z.infer<typeof OperatorSetting>;
+
+export const checklistSteps = ['address', 'gas', 'backup', 'processes', 'alerts', 'fee'] as const;
+
+/** A step to a node that others can rely on. */
+export const ChecklistStep = z.object({
+  step: z.enum(checklistSteps),
+  isDone: z.boolean(),
+  note: z.string().nullable().describe('Finding of the node; null: none.'),
+});
+export type ChecklistStep = z.infer<typeof ChecklistStep>;
+
 export const operatorEndpoints = {
+  getOperatorChecklist: endpoint({
+    method: 'GET',
+    path: '/operator/checklist',
+    summary: 'Read what is missing for a node that others can rely on: address, gas, backup, processes, alerts, fee',
+    tag: 'Network',
+    auth: 'key',
+    scope: 'operator',
+    limit: 'api',
+    data: z.object({ steps: z.array(ChecklistStep) }),
+    errors: [],
+  }),
+  getOperatorSettings: endpoint({
+    method: 'GET',
+    path: '/operator/settings',
+    summary: 'Read the settings in force, without secrets',
+    tag: 'Network',
+    auth: 'key',
+    scope: 'operator',
+    limit: 'api',
+    data: z.object({ settings: z.array(OperatorSetting) }),
+    errors: [],
+  }),
   getOperatorTotals: endpoint({
     method: 'GET',
     path: '/operator/totals',

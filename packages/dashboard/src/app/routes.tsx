@@ -126,7 +126,7 @@ const account = createRoute({
 const operator = createRoute({
   getParentRoute: () => shellRoute,
   path: '/operator',
-  validateSearch: searchOf('invocation'),
+  validateSearch: searchOf('tab', 'invocation', 'search', 'sort', 'cursor', 'account'),
   component: view(() => import('../pages/operator/operator-view.tsx'), 'OperatorView'),
 });
 

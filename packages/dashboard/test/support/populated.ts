@@ -103,6 +103,8 @@ export async function populate(world: World): Promise<Populated> {
       account: '/account',
       'account-audit': '/account?tab=audit',
       operator: '/operator',
+      'operator-money': '/operator?tab=money',
+      'operator-accounts': '/operator?tab=accounts&sort=spent',
       'operator-invocation': `/operator?invocation=${failed}`,
       missing: '/no-such-page',
     },

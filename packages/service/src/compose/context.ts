@@ -39,6 +39,7 @@ import { readSignatureEngine } from '../chain/keys/signature-engine.ts';
 import type { ClosedNetwork } from '../chain/networks.ts';
 import type { Config } from '../config/config.ts';
 import { isLocalChain } from '../config/networks.ts';
+import type { SettingInForce } from '../config/settings.ts';
 import { createWebhookDispatcher } from '../events/deliveries/webhook-dispatcher.ts';
 import { createLiveEvents } from '../events/outbox/live-events.ts';
 import { ranks } from '../http/admission/request-kind.ts';
@@ -55,6 +56,7 @@ import { isLoopbackHost } from '../lib/net/guarded-fetch-address.ts';
 import { createOutboundCalls } from '../lib/net/outbound-calls.ts';
 import type { Log } from '../lib/telemetry/log.ts';
 import { reasons as ignoredReasons } from '../network/entry.ts';
+import { createIgnoredLog } from '../network/ignored-log.ts';
 import { createTotalsReader } from '../operator/read-totals.ts';
 import { createSeenTreasuries } from '../payments/ledger/treasury.ts';
 import { channelRefusalText } from '../payments/schemes/batch-settlement/channel-refusal.ts';
@@ -240,8 +242,9 @@ function createRegistryWork(base: WriterContext & RegistrationContext & { readon
   };
 }
 
-const answeringOf = ({ config, baseUrl, dashboard, checksAnswers = false, syncWaitMs }: ContextParts) => ({
+const answeringOf = ({ config, baseUrl, dashboard, settings, checksAnswers = false, syncWaitMs }: ContextParts) => ({
   baseUrl,
+  settings: settings ?? [],
   mcpPlace: {
     baseUrl,
     isLoopbackListener: isLoopbackHost(config.host),
@@ -272,6 +275,7 @@ function registryParts(config: Config, rpcUrl: string, needs: RegistryNeeds) {
       pollMs: config.networkPollMs ?? (registry.isLocal ? 1000 : 15_000),
       refused: config.networkRefused,
     },
+    ignoredLog: createIgnoredLog(needs.log),
   };
 }
 
@@ -299,6 +303,8 @@ export interface ContextParts {
   readonly syncWaitMs?: number;
   readonly maxAgeMs?: number;
   readonly dashboard?: DashboardBuild;
+  /** The settings in force, for operators. Default: none are shown. */
+  readonly settings?: readonly SettingInForce[];
 }
 
 /** Settings that use cases read without conversion. */

@@ -43,6 +43,7 @@ import { createPushDispatcher, forgetPushes } from '../http/gateways/a2a/send-pu
 import type { Retention } from '../lib/retention.ts';
 import type { NetworkContext } from '../network/network-context.ts';
 import { startNetwork } from '../network/start-network.ts';
+import { createTotalsRefresh } from '../operator/account-totals-store.ts';
 import { HAS_OPEN_BILLS, HAS_UNFINISHED_PAYMENTS } from '../payments/chain-outbox/chain-payment-list-store.ts';
 import { aggregateTotals } from '../payments/ledger/aggregate-totals.ts';
 import { HAS_UNAGGREGATED_TOTALS } from '../payments/ledger/ledger-total-store.ts';
@@ -163,6 +164,7 @@ function addWorkOnMoney(ctx: JobContext, { every, here }: Schedule): void {
   every('release-stale-holds', 60_000, () => releaseStaleHolds(ctx));
   every('release-forgotten-withdrawals', 30_000, () => releaseForgottenWithdrawals(ctx));
   every('audit-money', 10_000, () => auditMoney(ctx));
+  every('refresh-account-totals', 30_000, createTotalsRefresh(ctx));
   // In every process: each reports its own figures.
   here('watch-registrar', 10_000, () => ctx.registrarGas.refresh());
   here('watch-registry', 10_000, () => watchChainIndex(ctx));

@@ -2,6 +2,7 @@ import type { SignatureEngine } from '../chain/keys/signature-engine.ts';
 import type { Config } from '../config/config.ts';
 import { settingNames } from '../config/settings.ts';
 import { nearestName } from '../lib/nearest-name.ts';
+import { faultOfAddress } from '../lib/net/guarded-fetch-address.ts';
 import type { Env } from '../lib/read-env.ts';
 import type { Log } from '../lib/telemetry/log.ts';
 import type { Telemetry } from '../lib/telemetry/telemetry.ts';
@@ -9,6 +10,12 @@ import type { Telemetry } from '../lib/telemetry/telemetry.ts';
 /** Logs at start which local-mode features are off because others reach the node, and which settings expose its network. */
 export function warnOfReach(config: Config, baseUrl: string, log: Log): void {
   const { host, isExposed, mode, allowPrivateEndpoints } = config;
+  const fault = mode === 'production' ? faultOfAddress(baseUrl) : null;
+  if (fault !== null)
+    log.warn(
+      { setting: 'BASE_URL', baseUrl, fault, remedy: 'set BASE_URL to the https address of your proxy' },
+      'the public address of the node is not one for others',
+    );
   if (isExposed)
     log.warn(
       {

@@ -39,7 +39,8 @@ interface SettingGroup {
 }
 
 const UNLIMITED = '1000000000';
-const settingGroups: readonly SettingGroup[] = data;
+/** The settings by subject. */
+export const settingGroups: readonly SettingGroup[] = data;
 export const settings: readonly Setting[] = settingGroups.flatMap((group) => group.settings);
 
 /** Every variable that the configuration reads. */

@@ -157,13 +157,12 @@ function afterIgnored(entry: Entry, reason: Reason, now: Date) {
 
 /** Logs and counts the reason for ignoring an entry, once for each reason. */
 export function tellIgnored(
-  ctx: Pick<NetworkContext, 'log' | 'metrics'>,
+  ctx: Pick<NetworkContext, 'ignoredLog' | 'metrics'>,
   { entry: before, outcome: { state, reason, tries } }: Ignored,
 ): void {
   const isTime = isTold(reason, tries);
   const wasTold = before.reason === reason && before.state === state && isTold(reason, before.tries);
   if (!isTime || wasTold || state !== 'ignored') return;
   ctx.metrics.networkIgnored.inc({ reason });
-  const { tokenId, kind, baseUrl, agentId } = before;
-  ctx.log.warn({ tokenId, kind, baseUrl, agentId, reason }, 'registry entry ignored');
+  ctx.ignoredLog.record(before, reason);
 }

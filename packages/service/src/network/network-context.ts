@@ -3,6 +3,7 @@ import type { Outbound } from '../lib/net/guarded-fetch.ts';
 import type { Telemetry } from '../lib/telemetry/telemetry.ts';
 import type { RegistryIndex } from '../registry/read/registry-tokens.ts';
 import type { Store } from '../store/database.ts';
+import type { IgnoredLog } from './ignored-log.ts';
 
 /** The operator's settings for other nodes. */
 export interface NetworkRules {
@@ -14,4 +15,5 @@ export interface NetworkRules {
 
 export interface NetworkContext extends Store, Telemetry, NodeIdentity, RegistryIndex, Outbound {
   readonly networkRules: NetworkRules;
+  readonly ignoredLog: IgnoredLog;
 }

@@ -1,4 +1,5 @@
 import type { Plan } from '@agent-network/contracts/access/access';
+import type { AccountSort } from '@agent-network/contracts/network/operator-accounts';
 import type { AccountCaller } from '../accounts/caller.ts';
 import { nodeOfAccount } from '../accounts/listed-node.ts';
 import type { Sql, Tx } from '../store/sql.ts';
@@ -17,6 +18,48 @@ export interface AccountRow {
 const columns = `a.id as "accountId", a.address, a.plan, ${nodeOfAccount} as node, a.wallet_proven_at as "walletProvenAt", a.suspended_at as "suspendedAt",
   a.suspended_reason as "suspendedReason", a.created_at as "createdAt"`;
 
+/** An account with its calls, amounts, balance and last use. */
+export interface AccountTotalsRow extends AccountRow {
+  readonly calls: bigint;
+  readonly spentMicro: bigint;
+  readonly earnedMicro: bigint;
+  /** In the treasuries of the account and its agents, in the default asset. */
+  readonly availableMicro: bigint;
+  /** Last call or use of a key. */
+  readonly seenAt: Date;
+  /** The value that the list is sorted by, as its cursor has it. */
+  readonly sortedBy: string;
+}
+
+const totals = `t.calls, t.spent_micro as "spentMicro", t.earned_micro as "earnedMicro",
+  (select coalesce(sum(posted_micro - held_micro), 0)::bigint from ledger_account
+    where account_id = a.id and kind in ('treasury', 'agent') and asset is null) as "availableMicro",
+  greatest(t.seen_at, (select max(last_used_at) from api_key where account_id = a.id)) as "seenAt"`;
+
+interface Order {
+  /** Column of `account_totals`, with an index that has the account's id behind it. */
+  readonly column: string;
+  /** The value in a cursor, and a cursor's value as the column's. */
+  readonly written: string;
+  readonly read: string;
+}
+
+const orderBy = (column: string): Order => ({ column, written: `t.${column}::text`, read: '$5::bigint' });
+
+/** Null: by the id, which begins with the time. */
+const orders: Readonly<Record<AccountSort, Order | null>> = {
+  newest: null,
+  calls: orderBy('calls'),
+  spent: orderBy('spent_micro'),
+  earned: orderBy('earned_micro'),
+  available: orderBy('available_micro'),
+  lastSeen: {
+    column: 'seen_at',
+    written: 'extract(epoch from t.seen_at)::bigint::text',
+    read: 'to_timestamp($5::float8)',
+  },
+};
+
 export interface AccountFilter {
   readonly search: string | null;
   readonly plan: Plan | null;
@@ -31,29 +74,47 @@ const searches: readonly (readonly [kind: string, form: RegExp, condition: strin
   ['key', /^([0-9A-Za-z]{12}|ses_.*)$/, 'a.id = (select account_id from api_key where id = $1)'],
 ];
 
-/** Accounts below a place in the order of their ids, newest first. */
+/** The end of the page before: the value that the list is sorted by (empty: none), and the account's id. */
+export interface AccountPosition {
+  readonly value: string;
+  readonly accountId: string;
+}
+
+interface AccountPage {
+  readonly sort: AccountSort;
+  readonly before: AccountPosition | null;
+  readonly limit: number;
+}
+
+/** Accounts after a place in an order, the highest first; each order is a range of an index. */
 export async function listAccountRows(
   sql: Sql,
   { search, plan, isSuspended }: AccountFilter,
-  { before, limit }: { readonly before: string | null; readonly limit: number },
-): Promise<AccountRow[]> {
+  { sort, before, limit }: AccountPage,
+): Promise<AccountTotalsRow[]> {
   const found = search === null ? undefined : searches.find(([, form]) => form.test(search));
   if (search !== null && !found) return [];
   const state = isSuspended === null ? 'true' : `a.suspended_at is ${isSuspended ? 'not ' : ''}null`;
-  return sql.query<AccountRow>(
-    `list-accounts-${found?.[0] ?? 'all'}-${isSuspended}`,
-    `select ${columns} from account a
-      where ($1::text is null or ${found?.[2] ?? 'true'}) and ($2::text is null or a.plan = $2) and ($3::text is null or a.id < $3)
+  const order = orders[sort];
+  const after = order
+    ? `(t.${order.column}, t.account_id) < (${order.read}, $3)`
+    : '($5::text is null or true) and a.id < $3';
+  return sql.query<AccountTotalsRow>(
+    `list-accounts-${found?.[0] ?? 'all'}-${isSuspended}-${sort}`,
+    `select ${columns}, ${totals}, ${order ? order.written : `''`} as "sortedBy" from account a join account_totals t on t.account_id = a.id
+      where ($1::text is null or ${found?.[2] ?? 'true'}) and ($2::text is null or a.plan = $2) and ($3::text is null or (${after}))
         and ${state}
-      order by a.id desc limit $4`,
-    [found ? search : null, plan, before, limit],
+      order by ${order ? `t.${order.column} desc, t.account_id` : 'a.id'} desc limit $4`,
+    [found ? search : null, plan, before?.accountId ?? null, limit, before?.value || null],
   );
 }
 
-export async function findAccountRow(sql: Sql, accountId: string): Promise<AccountRow | null> {
-  const [row] = await sql.query<AccountRow>('find-account-row', `select ${columns} from account a where a.id = $1`, [
-    accountId,
-  ]);
+export async function findAccountRow(sql: Sql, accountId: string): Promise<AccountTotalsRow | null> {
+  const [row] = await sql.query<AccountTotalsRow>(
+    'find-account-row',
+    `select ${columns}, ${totals}, '' as "sortedBy" from account a join account_totals t on t.account_id = a.id where a.id = $1`,
+    [accountId],
+  );
   return row ?? null;
 }
 

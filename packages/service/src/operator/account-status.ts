@@ -1,17 +1,21 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
-import type { AccountItem } from '@agent-network/contracts/network/operator-accounts';
+import { formatUsdc } from '@agent-network/contracts/money';
+import type { AccountItem, AccountSort, AccountTotals } from '@agent-network/contracts/network/operator-accounts';
 import type { AccountCaller } from '../accounts/caller.ts';
 import { type Once, unkeyed } from '../accounts/idempotency/once.ts';
 import type { AgentServices } from '../agents/agent-services.ts';
 import { holdAgents, releaseAgents } from '../agents/listing/hold-agents.ts';
-import { AppError, notFound } from '../lib/app-error.ts';
+import { AppError, invalid, notFound } from '../lib/app-error.ts';
 import { newId } from '../lib/id.ts';
+import { decodeCursor, encodeCursor } from '../lib/page-position.ts';
 import type { Store } from '../store/database.ts';
 import type { Tx } from '../store/sql.ts';
 import {
   type AccountChangeRow,
+  type AccountPosition,
   type AccountRow,
+  type AccountTotalsRow,
   insertAccountChange,
   listAccountRows,
   lockAccountRow,
@@ -20,17 +24,38 @@ import {
 
 const PAGE = 50;
 
-/** A page of the node's accounts, newest first. */
+/** A page of the node's accounts in an order, the highest first. Throws VALIDATION_ERROR for a cursor of another order. */
 export async function listOperatorAccounts(
   ctx: Store,
-  { search, plan, suspended, limit = PAGE, cursor }: Parsed<Api['listOperatorAccounts']>['query'],
+  { search, plan, suspended, sort = 'newest', limit = PAGE, cursor }: Parsed<Api['listOperatorAccounts']>['query'],
 ): Promise<DataOf<Api['listOperatorAccounts']>> {
   const isSuspended = suspended === undefined ? null : suspended === 'true';
   const filter = { search: search ?? null, plan: plan ?? null, isSuspended };
-  const rows = await listAccountRows(ctx.db, filter, { before: cursor ?? null, limit: limit + 1 });
-  const accounts = rows.slice(0, limit).map(toItem);
-  return { accounts, nextCursor: rows.length > limit ? (accounts.at(-1)?.accountId ?? null) : null };
+  const before = cursor === undefined ? null : readPosition(cursor, sort);
+  const rows = await listAccountRows(ctx.db, filter, { sort, before, limit: limit + 1 });
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const accounts = page.map((row) => ({ ...toItem(row), ...toTotals(row) }));
+  const nextCursor = rows.length > limit && last ? encodeCursor(`${sort}.${last.sortedBy}.${last.accountId}`) : null;
+  return { accounts, nextCursor };
 }
+
+function readPosition(cursor: string, wanted: AccountSort): AccountPosition {
+  const [sort, value = '', accountId = ''] = decodeCursor(
+    cursor,
+    /^([a-zA-Z]{1,20})\.(-?\d{0,18})\.([a-z]{3}_[0-9a-z]{1,40})$/,
+  );
+  if (sort !== wanted) throw invalid('cursor', 'is of a list in another order');
+  return { value, accountId };
+}
+
+export const toTotals = (row: AccountTotalsRow): AccountTotals => ({
+  calls: Number(row.calls),
+  spent: formatUsdc(row.spentMicro),
+  earned: formatUsdc(row.earnedMicro),
+  available: formatUsdc(row.availableMicro),
+  lastSeenAt: row.seenAt.toISOString(),
+});
 
 export const toItem = (row: AccountRow): AccountItem => ({
   accountId: row.accountId,

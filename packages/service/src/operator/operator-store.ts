@@ -125,3 +125,16 @@ export async function readDatabase(sql: Sql): Promise<DatabaseRow> {
   );
   return row ?? { sizeBytes: 0, connections: 0, maxConnections: 0 };
 }
+
+/** True if alerts reach somebody: through a webhook of an operator's account, or through a key that reads the metrics and was used. */
+export async function hasAlerts(sql: Sql, operatorAccountIds: readonly string[]): Promise<boolean> {
+  const [row] = await sql.query<{ hasAlerts: boolean }>(
+    'has-alerts',
+    `select exists (select from webhook where account_id = any($1) and kind = 'endpoint' and status = 'enabled'
+                      and (event_types is null or 'reserves.drift' = any(event_types)))
+         or exists (select from api_key where account_id = any($1) and scopes @> array['metrics:read'] and revoked_at is null
+                      and last_used_at > now() - interval '1 day') as "hasAlerts"`,
+    [operatorAccountIds],
+  );
+  return row?.hasAlerts ?? false;
+}

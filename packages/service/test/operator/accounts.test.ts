@@ -1,5 +1,12 @@
 import { api } from '@agent-network/contracts/api';
+import type { ChecklistStep } from '@agent-network/contracts/network/operator';
+import { type AccountItem, accountSorts } from '@agent-network/contracts/network/operator-accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { aggregateFigures } from '../../src/calls/read/count-calls.ts';
+import { settingsInForce } from '../../src/config/settings.ts';
+import { createTotalsRefresh } from '../../src/operator/account-totals-store.ts';
+import { hasAlerts } from '../../src/operator/operator-store.ts';
+import { readSettings } from '../../src/operator/read-settings.ts';
 import { expectError } from '../http/api/support/expect-error.ts';
 import { contradictions } from '../support/books.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
@@ -183,4 +190,119 @@ it('accounts are found by id, agent, key and start of an address, and each is on
   }
   expect(seen).toEqual(all);
   expect(new Set(seen).size).toBe(seen.length);
+});
+
+describe('the list of accounts by what they did', () => {
+  let clients: Client[];
+  beforeAll(async () => {
+    clients = [await newClient(h, '3.00'), await newClient(h, '4.00'), await newClient(h, '5.00')];
+    for (const [index, { key }] of clients.entries())
+      for (let call = 0; call <= index; call++) expect((await invoke(key, other)).status).toBe(200);
+    await aggregateFigures(h.ctx);
+    await createTotalsRefresh(h.ctx)();
+  });
+  const [first, second, third] = [0, 1, 2].map((index) => () => clients[index]?.accountId ?? '');
+  const idsBy = async (sort: string, more = '') => {
+    const { accounts } = await list(`limit=100&sort=${sort}${more}`);
+    const own = clients.map(({ accountId }) => accountId);
+    return accounts.map(({ accountId }: AccountItem) => accountId).filter((id: string) => own.includes(id));
+  };
+
+  it('has the calls, amounts and last use of each', async () => {
+    const { accounts } = await list(`search=${third?.()}`);
+    expect(accounts).toMatchObject([{ calls: 3, spent: '0.15', earned: '0.00', available: '4.85' }]);
+    expect(Date.parse(accounts[0].lastSeenAt)).toBeGreaterThan(Date.now() - 120_000);
+    expect(await read(third?.() ?? '')).toMatchObject({ calls: 3, spent: '0.15', available: '4.85' });
+    const [owner] = (await list(`search=${other.id}`)).accounts;
+    expect(Number(owner.earned)).toBeGreaterThanOrEqual(0.3);
+  });
+
+  it.each(['calls', 'spent', 'available'])('is sorted by %s, the highest first', async (sort) => {
+    expect(await idsBy(sort)).toEqual([third?.(), second?.(), first?.()]);
+  });
+
+  it.each(accountSorts)('by %s, each account is on one page, whatever the pages have', async (sort) => {
+    const all = (await list(`limit=100&sort=${sort}`)).accounts.map(({ accountId }: AccountItem) => accountId);
+    const seen: string[] = [];
+    for (let cursor = ''; ; ) {
+      const page = await list(`limit=3&sort=${sort}${cursor && `&cursor=${cursor}`}`);
+      seen.push(...page.accounts.map(({ accountId }: AccountItem) => accountId));
+      if (page.nextCursor === null) break;
+      cursor = page.nextCursor;
+    }
+    expect(seen).toEqual(all);
+  });
+
+  it('is read from an index of the order, and refuses a cursor of another', async () => {
+    const { nextCursor } = await list('limit=1&sort=calls');
+    expectError(
+      await h.request('GET', `/operator/accounts?sort=spent&cursor=${nextCursor}`, { key: operator.key }),
+      'VALIDATION_ERROR',
+      'cursor',
+    );
+    const { rows } = await h.ctx.db.pool.query(
+      `select indexrelid::regclass::text as name from pg_index where indrelid = 'account_totals'::regclass order by 1`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual([
+      ...['account_totals_available', 'account_totals_calls', 'account_totals_earned', 'account_totals_pkey'],
+      ...['account_totals_seen', 'account_totals_spent'],
+    ]);
+  });
+
+  it('has a new account at once, with nothing', async () => {
+    const { accountId } = await h.newAccount();
+    expect((await list('limit=1')).accounts).toMatchObject([
+      { accountId, calls: 0, spent: '0.00', earned: '0.00', available: '0.00' },
+    ]);
+  });
+
+  it('first steps are told by what happened', async () => {
+    const progressOf = async (key: string) => (await h.request('GET', '/account/progress', { key })).body.data;
+    const fresh = await h.newAccount();
+    const [first] = [await progressOf(fresh.key)];
+    expect({ ...first, buyer: { ...first.buyer, hasUsedKey: null } }).toEqual({
+      buyer: { hasCalled: false, isFunded: false, hasPaid: false, hasUsedKey: null },
+      seller: { hasAgent: false, isVerified: false, wasCalled: false, hasEarned: false, hasWithdrawn: false },
+    });
+    const buyer = await newClient(h, '1.00');
+    const owner = await h.newAccount();
+    const agent = await startTestAgent(h, { owner, perRequest: '0.10' });
+    expect((await invoke(buyer.key, agent)).status).toBe(200);
+    await expect.poll(async () => (await progressOf(buyer.key)).buyer.hasUsedKey).toBe(true);
+    expect((await progressOf(buyer.key)).buyer).toMatchObject({ isFunded: true, hasCalled: true, hasPaid: true });
+    const { seller } = await progressOf(owner.key);
+    expect(seller).toEqual({ hasAgent: true, isVerified: true, wasCalled: true, hasEarned: true, hasWithdrawn: false });
+    const { address: to } = await h.newWallet(0n);
+    const body = { amount: '0.10', treasuryId: `trs_${agent.id.slice(4)}`, to };
+    expect((await h.request('POST', '/payments/withdraw', { key: owner.key, body })).status).toBe(200);
+    await expect.poll(async () => (await progressOf(owner.key)).seller.hasWithdrawn).toBe(true);
+    await agent.die();
+  });
+});
+
+it('the settings in force are shown by subject, and secrets never', async () => {
+  const secret = 'a'.repeat(64);
+  const env = { SECRET_KEY: secret, DATABASE_URL: `postgres://user:${secret}@127.0.0.1/node`, PLATFORM_FEE_BPS: '250' };
+  const shown = readSettings({ settings: settingsInForce(env) });
+  expect(shown.find(({ name }) => name === 'PLATFORM_FEE_BPS')).toMatchObject({ value: '250', isDefault: false });
+  expect(shown.find(({ name }) => name === 'SECRET_KEY')?.value).toBe('(set, not printed)');
+  expect(JSON.stringify(shown)).not.toContain(secret);
+  const { settings } = (await h.request('GET', '/operator/settings', { key: operator.key })).body.data;
+  expect(settings).toEqual([]);
+});
+
+it('the checklist of the operator is judged by the state of the node', async () => {
+  const { steps } = (await h.request('GET', '/operator/checklist', { key: operator.key })).body.data;
+  const states = Object.fromEntries(steps.map(({ step, isDone }: ChecklistStep) => [step, isDone]));
+  // Keys of this harness have every scope, that of the metrics too.
+  expect(states).toEqual({ address: false, gas: true, backup: false, processes: false, alerts: true, fee: false });
+  const own = await h.newAccount({ scopes: ['webhooks:manage'] });
+  expect(await hasAlerts(h.ctx.db, [own.accountId])).toBe(false);
+  const body = { url: 'http://127.0.0.1:9/', eventTypes: ['reserves.drift'] };
+  expect((await h.request('POST', '/account/webhooks', { key: own.key, body })).status).toBe(200);
+  expect(await hasAlerts(h.ctx.db, [own.accountId])).toBe(true);
+  expectError(
+    await h.request('GET', '/operator/checklist', { key: (await h.newAccount({ scopes: ['invoke'] })).key }),
+    'FORBIDDEN',
+  );
 });

@@ -8,6 +8,7 @@ const money: readonly EndpointName[] = [
   'listPayments',
   'getStatement',
   'getOverview',
+  'getProgress',
   'getUsage',
   'listOwnAgents',
   'getReserves',
@@ -34,6 +35,7 @@ const agents: readonly EndpointName[] = [
   'getIdentity',
   'getNetwork',
   'getAgentReputation',
+  'getProgress',
 ];
 
 /** API answers that each event type makes stale. A view that reads another endpoint adds it here. */

@@ -112,7 +112,7 @@ const rows: readonly Row[] = [
   {
     path: '/operator',
     title: 'Operator',
-    text: ['The state of this node: processes, queues, reserves, gas and channels. Alarms come first.'],
+    text: ['The state of this node in tabs: health with alarms, money, accounts, calls, channels and settings.'],
     section: 'api-operator',
   },
 ];
@@ -120,7 +120,7 @@ const rows: readonly Row[] = [
 const general: PageHelp = {
   title: 'Overview',
   text: [
-    'Balances, spending, earnings and calls of this account. New accounts start with the steps to a first paid call.',
+    'Balances, spending, earnings and calls of this account. First steps for buyers, sellers and operators come first, until they are done or dismissed.',
   ],
   section: 'tools',
 };

@@ -11,7 +11,7 @@ import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { Skeleton } from '../../ui/layout/skeleton.tsx';
 import { toast } from '../../ui/overlays/toasts.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
-import { Money, usedText } from '../../ui/values/money.tsx';
+import { groupDigits, Money, usedText } from '../../ui/values/money.tsx';
 import { ExactTime } from '../../ui/values/time-ago.tsx';
 
 /** One account: plan, limits, use, money and history, and the changes open to an operator. */
@@ -20,12 +20,12 @@ export function AccountPanel({ accountId }: { accountId: string }) {
   const note = error && <ErrorNote title="Could not load the account" error={error} onRetry={() => void refetch()} />;
   if (!data) return note ?? <Skeleton className="mt-4 h-48 w-full" />;
   return (
-    <section aria-label="Account" className="mt-4 border-t border-line pt-4">
+    <>
       {note}
       <Facts account={data} />
       <ChangeForm key={`${data.plan} ${data.suspension?.at}`} account={data} />
       <History changes={data.changes} />
-    </section>
+    </>
   );
 }
 
@@ -35,6 +35,9 @@ const Facts = ({ account }: { account: OperatorAccount }) => (
   <dl>
     <FactRow label="Account ID">
       <Copyable label="account id" text={account.accountId} />
+    </FactRow>
+    <FactRow label="Wallet">
+      <Copyable label="wallet address" text={account.address} />
     </FactRow>
     <FactRow label="Status">
       <bdi className="wrap-anywhere whitespace-normal">
@@ -48,8 +51,17 @@ const Facts = ({ account }: { account: OperatorAccount }) => (
     <FactRow label="Keys">{usedText(account.keys.used, account.keys.most)}</FactRow>
     <FactRow label="Agents">{usedText(account.agents.used, account.agents.most)}</FactRow>
     <FactRow label="Stored (MiB)">{usedText(mib(account.storage.usedBytes), mib(account.storage.mostBytes))}</FactRow>
-    <FactRow label="Available">
+    <FactRow label="Balance">
       <Money amount={account.available} />
+    </FactRow>
+    <FactRow label="Calls">
+      {groupDigits(account.calls)}, spent <Money amount={account.spent} />
+    </FactRow>
+    <FactRow label="Earned">
+      <Money amount={account.earned} />
+    </FactRow>
+    <FactRow label="Last seen">
+      <ExactTime at={account.lastSeenAt} />
     </FactRow>
     <FactRow label="Opened">
       <ExactTime at={account.createdAt} />

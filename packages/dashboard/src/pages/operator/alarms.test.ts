@@ -79,7 +79,10 @@ it('a node that is well has no alarm, however long retries wait', () => expect(a
 it.each<[string, Partial<OperatorStatus>]>([
   ['sends no heartbeat', { processes: [{ ...process, seenAt: '2026-11-21T09:59:40.000Z' }] }],
   ['event loop is delayed', { processes: [{ ...process, eventLoopDelayMs: { p50: 1, p99: 900, max: 1200 } }] }],
-  ['is waiting too long: registry writes (2)', { queues: [{ kind: 'registry_writes', depth: 2, oldestS: 901 }] }],
+  [
+    'is waiting too long: Entries to write to the shared registry (2)',
+    { queues: [{ kind: 'registry_writes', depth: 2, oldestS: 901 }] },
+  ],
   ['1 settlements have an unknown outcome', { settlements: { ...well.settlements, unknown: 1 } }],
   ['reorganisation removed 2', { settlements: { ...well.settlements, lost: 2 } }],
   ['reserves are unknown', { reserves: null }],

@@ -68,7 +68,6 @@ export function ChannelClaims() {
   const shown = data?.byAsset.find((each) => each.asset === asset);
   return (
     <section aria-label="Payment channels" className="space-y-5">
-      <h2 className="text-base font-semibold">Payment channels</h2>
       {data && data.byAsset.length > 1 && (
         <Field label="Network">
           <Select value={asset} onChange={setAsset} options={networkOptions(data, nameOf)} className="max-w-xl" />

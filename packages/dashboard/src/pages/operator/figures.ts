@@ -21,11 +21,13 @@ export function sizeText(bytes: number): string {
 export const kindText = (kind: string): string => queueNames[kind] ?? kind.replaceAll('_', ' ');
 
 const queueNames: Readonly<Record<string, string>> = {
-  invocations_waiting: 'calls queued',
-  invocations_open: 'calls not ended',
-  events_to_tell: 'events to fan out',
-  deliveries_new: 'webhooks, first attempt',
-  deliveries_retrying: 'webhooks, retrying',
-  outcomes_to_count: 'outcomes for reputation',
-  figures_to_fold: 'calls to add to totals',
+  invocations_waiting: 'Calls that wait for a free slot',
+  invocations_open: 'Calls that have not ended',
+  events_to_tell: 'Events to hand to webhooks',
+  deliveries_new: 'Webhooks to send',
+  deliveries_retrying: 'Webhooks to send again',
+  agent_checks_due: 'Health checks of agents that are due',
+  registry_writes: 'Entries to write to the shared registry',
+  outcomes_to_count: 'Calls to count for reputations',
+  figures_to_fold: 'Calls to add to the totals',
 };

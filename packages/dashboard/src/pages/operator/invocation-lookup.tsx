@@ -16,12 +16,12 @@ const LOOK_MS = 5000;
 export function InvocationLookup() {
   const { invocation } = useSearch({ from: '/shell/operator' });
   return (
-    <>
-      <Card title="Why was this refunded?">
+    <div className="space-y-5">
+      <Card title="Find a call">
         <LookupForm key={invocation} shown={invocation ?? ''} />
       </Card>
       {invocation && <Found id={invocation} />}
-    </>
+    </div>
   );
 }
 
@@ -31,13 +31,13 @@ function LookupForm({ shown }: { shown: string }) {
   const lookUp = (event: FormEvent) => {
     event.preventDefault();
     const invocation = id.trim();
-    void navigate({ search: invocation ? { invocation } : {} });
+    void navigate({ search: { tab: 'calls', ...(invocation ? { invocation } : {}) } });
   };
   return (
     <form onSubmit={lookUp} className="max-w-xl space-y-3">
       <Field
         label="Invocation ID"
-        hint="From any account. Shows the reason, refund and payments, but not the input or result."
+        hint="Of any account. Shows why it ended or was refunded and its payments, but not its input or result."
       >
         <TextInput
           value={id}

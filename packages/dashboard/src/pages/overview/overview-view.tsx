@@ -22,10 +22,12 @@ import { percentText } from '../../ui/values/percent.ts';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
 import { OtherBalances } from '../payments/other-networks.tsx';
 import { boundText } from '../payments/spendable.ts';
-import { FirstSteps } from './first-steps.tsx';
+import { Checklists } from './checklists.tsx';
 import {
   callSeries,
+  chartPeriod,
   durationSeries,
+  earningsIn,
   type FailureGroup,
   groupFailures,
   moneySeries,
@@ -38,7 +40,7 @@ import {
   usdcText,
 } from './overview.ts';
 
-/** Balance, spending, earnings and calls of the account; before its first paid call, the steps to it. */
+/** Balance, spending, earnings and calls of the account; above them, first steps that are left. */
 export function OverviewView() {
   const { days } = useSearch({ from: '/shell/' });
   const navigate = useNavigate({ from: '/' });
@@ -46,7 +48,7 @@ export function OverviewView() {
   const choose = (id: PeriodId) => void navigate({ search: { days: id }, replace: true });
   return (
     <Page title="Overview">
-      <FirstSteps />
+      <Checklists />
       <BalanceStats />
       <Tabs
         active={active}
@@ -74,7 +76,7 @@ function Period({ days }: { days: PeriodId }) {
   );
 }
 
-/** Sum of all treasuries of the account. */
+/** Balances: the spendable amount first, then the earnings to collect. */
 function BalanceStats() {
   const { data, error, refetch } = useApi('getBalance');
   if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
@@ -83,8 +85,8 @@ function BalanceStats() {
   return (
     <>
       <Stats>
-        <Stat label="Available" value={amount(data?.available)} hint="with your agents' earnings" />
         <Stat label="You can spend" value={amount(data?.spendable.perCall)} hint={data && boundText(data.spendable)} />
+        <Stat label="Earnings to collect" value={amount(data && earningsIn(data))} hint="of your agents" />
         <Stat label="Held" value={amount(data?.held)} hint="for running calls" />
         <Stat label="Pending" value={amount(data?.pending)} hint="unconfirmed deposits" />
       </Stats>
@@ -102,7 +104,7 @@ function PeriodFigures({ overview }: { overview: Overview }) {
   const theme = useShownTheme();
   const timesMs = timesOf(buckets);
   const common = { timesMs, theme, heightPx: 180 };
-  const each = days === 1 ? 'by hour' : 'by day';
+  const each = chartPeriod(days);
   return (
     <>
       <Stats>
@@ -110,29 +112,44 @@ function PeriodFigures({ overview }: { overview: Overview }) {
         <Stat label="Earned" value={<Money amount={earned} />} />
         <Stat label="Calls" value={groupDigits(calls)} hint={`${groupDigits(failed)} failed`} />
         <Stat label="Success rate" value={percentText(successRate)} />
-        <Stat label="Median time" value={<Duration value={p50Ms} />} hint="half are faster" />
-        <Stat label="95th percentile" value={<Duration value={p95Ms} />} hint="5% are slower" />
+        <Stat
+          label="Typical time"
+          value={<Duration value={p50Ms} />}
+          hint={
+            p95Ms !== null && (
+              <>
+                95% within <Duration value={p95Ms} />
+              </>
+            )
+          }
+        />
       </Stats>
       <div className="grid gap-5 lg:grid-cols-3">
-        <Card title="Spend and earnings, USDC">
+        <Card title={<ChartTitle name="Spent and earned, USDC" period={each} />}>
           <BarChart
             {...common}
             layout="beside"
-            title={`Spend and earnings ${each}`}
+            title={`Spent and earned, ${each}`}
             series={moneySeries(buckets)}
             format={usdcText}
           />
         </Card>
-        <Card title="Calls">
-          <BarChart {...common} title={`Calls ${each}`} series={callSeries(buckets)} format={countText} />
+        <Card title={<ChartTitle name="Calls" period={each} />}>
+          <BarChart {...common} title={`Calls, ${each}`} series={callSeries(buckets)} format={countText} />
         </Card>
-        <Card title="Duration">
-          <LineChart {...common} title={`Duration ${each}`} series={durationSeries(buckets)} format={msText} />
+        <Card title={<ChartTitle name="Time of a call" period={each} />}>
+          <LineChart {...common} title={`Time of a call, ${each}`} series={durationSeries(buckets)} format={msText} />
         </Card>
       </div>
     </>
   );
 }
+
+const ChartTitle = ({ name, period }: { name: string; period: string }) => (
+  <>
+    {name} <span className="text-[13px] font-normal text-muted">{period}</span>
+  </>
+);
 
 /** Calls by others to the account's own agents, in the period. */
 const ReceivedCard = ({ received }: { received: Overview['received'] }) => (
@@ -148,11 +165,8 @@ const ReceivedCard = ({ received }: { received: Overview['received'] }) => (
       <FactRow label="Calls">{groupDigits(received.calls)}</FactRow>
       <FactRow label="Failed">{groupDigits(received.failed)}</FactRow>
       <FactRow label="Success rate">{percentText(received.successRate)}</FactRow>
-      <FactRow label="Median time">
+      <FactRow label="Typical time">
         <Duration value={received.p50Ms} />
-      </FactRow>
-      <FactRow label="95th percentile">
-        <Duration value={received.p95Ms} />
       </FactRow>
       <FactRow label="Earned">
         <Money amount={received.earned} />

@@ -1,4 +1,6 @@
 import type { Overview } from '@agent-network/contracts/invocations/figures';
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import type { Balance } from '@agent-network/contracts/payments/payments';
 import { durationText } from '../../ui/values/duration.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
 
@@ -39,8 +41,8 @@ export const callSeries = (buckets: Buckets) =>
 
 export const durationSeries = (buckets: Buckets) =>
   [
-    { label: 'Median', tone: 'accent', values: buckets.map(({ p50Ms }) => p50Ms) },
-    { label: '95th percentile', tone: 'muted', values: buckets.map(({ p95Ms }) => p95Ms) },
+    { label: 'Typical', tone: 'accent', values: buckets.map(({ p50Ms }) => p50Ms) },
+    { label: '95% within', tone: 'muted', values: buckets.map(({ p95Ms }) => p95Ms) },
   ] as const;
 
 type Failure = Overview['recentFailures'][number];
@@ -69,3 +71,12 @@ export const spansToday = ({ days, buckets }: Pick<Overview, 'days' | 'buckets'>
   const last = buckets.at(-1);
   return days > 1 && last !== undefined && isBusy(last) && !buckets.slice(0, -1).some(isBusy);
 };
+
+/** Period and steps of a chart of these days, as its title names them. */
+export const chartPeriod = (days: number): string => (days === 1 ? 'today, by hour' : `${days} days, by day`);
+
+/** Earnings that agents have in treasuries of their own; calls are not paid from these. */
+export const earningsIn = ({ treasuries }: Pick<Balance, 'treasuries'>): string =>
+  formatUsdc(
+    treasuries.reduce((sum, { agentId, available }) => sum + (agentId === null ? 0n : parseUsdc(available)), 0n),
+  );

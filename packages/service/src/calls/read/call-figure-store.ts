@@ -74,6 +74,17 @@ export async function aggregateCallChanges(sql: Sql, limit: number): Promise<num
        on conflict (account_id, day, agent_id) do update
           set calls = u.calls + excluded.calls, completed = u.completed + excluded.completed, failed = u.failed + excluded.failed,
               spent_micro = u.spent_micro + excluded.spent_micro
+     ), totals as (
+       insert into account_totals as t (account_id, calls, spent_micro, earned_micro, seen_at)
+       select account_id, sum(calls), sum(spent), sum(earned), max(seen_at) from (
+         select account_id, calls, spent_micro as spent, 0 as earned,
+                case when calls > 0 then date_trunc('minute', now()) else made_at end as seen_at from changes
+         union all
+         select agent_account_id, 0, 0, earned_micro, '-infinity' from changes where earned_micro <> 0
+       ) each group by 1 order by 1
+       on conflict (account_id) do update
+          set calls = t.calls + excluded.calls, spent_micro = t.spent_micro + excluded.spent_micro,
+              earned_micro = t.earned_micro + excluded.earned_micro, seen_at = greatest(t.seen_at, excluded.seen_at)
      )
      select count(*) as folded from changes`,
     [limit],

@@ -30,6 +30,7 @@ import { matchAgents } from '../../agents/search/match-task.ts';
 import { countFacets, discoverAgents, searchAgents } from '../../agents/search/search-agents.ts';
 import { listAgentCalls, listAgentErrors, readAgentEarnings } from '../../calls/read/list-agent-calls.ts';
 import { listOwnAgents, readOverview } from '../../calls/read/read-overview.ts';
+import { readProgress } from '../../calls/read/read-progress.ts';
 import { readUsage } from '../../calls/read/read-usage.ts';
 import { resultTokenOf } from '../../calls/read-invocation.ts';
 import { keylessResourceOf, resourceOf } from '../../calls/start/invocation-purchase.ts';
@@ -53,9 +54,11 @@ import { NODE_VERSION } from '../../lib/process/node-version.ts';
 import { listNetworkAgents } from '../../network/list-network-agents.ts';
 import { readNetwork } from '../../network/read-network.ts';
 import { listOperatorAccounts, resumeAccount, setAccountPlan, suspendAccount } from '../../operator/account-status.ts';
+import { readChecklist } from '../../operator/read-checklist.ts';
 import { readOperatorAccount } from '../../operator/read-operator-account.ts';
 import { listOperatorClaims, readOperatorChannels } from '../../operator/read-operator-channels.ts';
 import { readOperatorInvocation } from '../../operator/read-operator-invocation.ts';
+import { readSettings } from '../../operator/read-settings.ts';
 import { readStatus } from '../../operator/read-status.ts';
 import { claimWallet } from '../../payments/deposits/claim-wallet.ts';
 import { deposit } from '../../payments/deposits/deposit.ts';
@@ -167,6 +170,8 @@ const paymentHandlers = {
 const networkHandlers = {
   getOperatorStatus: (ctx) => readStatus(ctx),
   getOperatorTotals: (ctx) => ctx.totals.read(),
+  getOperatorChecklist: (ctx) => readChecklist(ctx),
+  getOperatorSettings: async (ctx) => ({ settings: readSettings(ctx) }),
   getOperatorInvocation: (ctx, { params }) => readOperatorInvocation(ctx, params.id),
   getOperatorChannels: (ctx, { query }) => readOperatorChannels(ctx, query),
   listOperatorClaims: (ctx, { query }) => listOperatorClaims(ctx, query),
@@ -193,6 +198,7 @@ const accessHandlers = {
     rollApiKey(ctx, requireAccount(caller), params.keyId, body, once),
   listAudit: (ctx, { caller, query }) => listAudit(ctx, requireAccount(caller), query),
   listOwnAgents: (ctx, { caller, query }) => listOwnAgents(ctx, requireAccount(caller), query),
+  getProgress: (ctx, { caller }) => readProgress(ctx, requireAccount(caller)),
   getOverview: (ctx, { caller, query }) => readOverview(ctx, requireAccount(caller), query),
   getUsage: (ctx, { caller, query }) => readUsage(ctx, requireAccount(caller), query),
 } satisfies Partial<Handlers>;

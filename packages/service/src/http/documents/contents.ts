@@ -294,7 +294,7 @@ export const reference: Readonly<Record<string, readonly PageOfCalls[]>> = {
       slug: 'api/account',
       title: 'Account',
       about: 'Plan, usage, figures, audit log, export.',
-      calls: ['getAccount', 'getUsage', 'getOverview', 'listAudit', 'exportRequests'],
+      calls: ['getAccount', 'getProgress', 'getUsage', 'getOverview', 'listAudit', 'exportRequests'],
     },
     {
       slug: 'api/sign-in',
@@ -349,8 +349,8 @@ export const reference: Readonly<Record<string, readonly PageOfCalls[]>> = {
     {
       slug: 'api/operator',
       title: 'Operator: state of the node',
-      about: 'For the operator: processes, queues, totals.',
-      calls: ['getOperatorStatus', 'getOperatorTotals'],
+      about: 'For the operator: processes, queues, totals, settings.',
+      calls: ['getOperatorStatus', 'getOperatorTotals', 'getOperatorChecklist', 'getOperatorSettings'],
     },
     {
       slug: 'api/operator-money',

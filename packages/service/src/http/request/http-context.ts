@@ -16,6 +16,7 @@ import type { Subjects } from '../../events/outbox/subjects.ts';
 import type { Mutex } from '../../lib/concurrency/mutex.ts';
 import type { TextRecords } from '../../lib/net/outbound-calls.ts';
 import type { Retention } from '../../lib/retention.ts';
+import type { ShownSettings } from '../../operator/read-settings.ts';
 import type { StatusContext } from '../../operator/read-status.ts';
 import type { TreasuryOwners } from '../../payments/payouts/treasury-owners.ts';
 import type { ClaimSimulator } from '../../payments/schemes/batch-settlement/claims/claim-simulator-client.ts';
@@ -47,7 +48,7 @@ interface NodeHealth extends NodeProcess {
   readonly isDraining: () => boolean;
 }
 
-interface NodeState extends StatusContext, NodeHealth {
+interface NodeState extends StatusContext, ShownSettings, NodeHealth {
   readonly retention: Retention;
   readonly signatureEngine: SignatureEngine;
   /** True while the node takes requests: false before its start is complete and once it is stopping. */

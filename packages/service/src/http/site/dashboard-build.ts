@@ -18,8 +18,8 @@ export interface DashboardBuild {
 }
 
 /** Runs the build; `stop` ends it early. */
-function runBuild(): { ended: Promise<void>; stop(): void } {
-  const child = spawn(process.execPath, [join(PACKAGE, 'scripts/build.ts'), '--if-stale'], {
+function runBuild(flags: readonly string[]): { ended: Promise<void>; stop(): void } {
+  const child = spawn(process.execPath, [join(PACKAGE, 'scripts/build.ts'), '--if-stale', ...flags], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production' },
   });
@@ -36,13 +36,13 @@ function runBuild(): { ended: Promise<void>; stop(): void } {
 
 /**
  * Builds the dashboard in a child process, unless the build is up to date with the sources. Returns at once: the start of a node does not
- * wait for it.
+ * wait for it. `yields`: the build has a low priority, so that it does not delay that start either.
  */
-export function startDashboardBuild(log: Log): DashboardBuild & { stop(): void } {
+export function startDashboardBuild(log: Log, { yields = false } = {}): DashboardBuild & { stop(): void } {
   let state: 'building' | 'ready' | 'failed' = 'building';
   let files: ReadonlySet<string> = new Set();
   let isStopped = false;
-  const { ended, stop } = runBuild();
+  const { ended, stop } = runBuild(yields ? ['--yield'] : []);
   const settled = ended
     .then(async () => {
       files = await listFiles(DIST);

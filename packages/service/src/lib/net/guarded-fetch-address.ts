@@ -31,6 +31,13 @@ export function isLoopback(address: string): boolean {
 export const isLoopbackHost = (hostname: string): boolean =>
   hostname === 'localhost' || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
 
+/** The reason why others cannot, or should not, reach the node at its public address; null: none. */
+export function faultOfAddress(baseUrl: string): string | null {
+  const { hostname, protocol } = new URL(baseUrl);
+  if (isLoopbackHost(hostname)) return 'it is an address of this machine, which others cannot reach';
+  return protocol === 'https:' ? null : 'it is not https: keys and results travel in the clear';
+}
+
 /**
  * True for global unicast, which IANA assigns from 2000::/3 only; ipaddr.js also calls unassigned addresses outside of it unicast,
  * `::7f00:1` among them.

@@ -66,10 +66,13 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   listAlternatives: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   getOperatorStatus: ({ owner }) => ({ key: owner.key, params: {} }),
   getOperatorTotals: ({ owner }) => ({ key: owner.key, params: {} }),
+  getOperatorChecklist: ({ owner }) => ({ key: owner.key, params: {} }),
+  getOperatorSettings: ({ owner }) => ({ key: owner.key, params: {} }),
   getOperatorInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { id: requestId } }),
   getOperatorChannels: ({ owner }) => ({ key: owner.key, params: {} }),
   listOperatorClaims: ({ owner }) => ({ key: owner.key, params: {} }),
   getOverview: ({ owner }) => ({ key: owner.key, params: {} }),
+  getProgress: ({ owner }) => ({ key: owner.key, params: {} }),
   listOwnAgents: ({ owner }) => ({ key: owner.key, params: {} }),
   getAgentStatus: ({ owner, agent }) => ({ key: owner.key, params: { id: agent.id } }),
   heartbeat: ({ agent }) => ({

@@ -49,11 +49,24 @@ export const fundSamples = (origin: string): readonly CodeSample[] => [
   },
 ];
 
-export const findSamples = (origin: string): readonly CodeSample[] => [
-  { label: 'curl', code: `curl '${origin}/agents?status=online'` },
+/** The node serves the command line as a package. */
+export const serveSamples = (origin: string): readonly CodeSample[] => [
   {
-    label: 'SDK',
-    code: `${install(origin)}\nimport { createClient } from '@agent-network/sdk';\n\nconst client = createClient({ baseUrl: '${origin}' });\nconst { agents } = await client.listAgents({ query: { status: 'online' } });`,
+    label: 'program',
+    code: [
+      `npm install -g ${origin}/cli.tgz`,
+      `agentnet login --url ${origin} --with-key < key.txt`,
+      '# reads the call as JSON from stdin, writes the result to stdout',
+      'agentnet serve -c slugs --price 0.02 --name Slugger -- node slug.mjs',
+    ].join('\n'),
+  },
+  {
+    label: 'model',
+    code: [
+      `npm install -g ${origin}/cli.tgz`,
+      `agentnet login --url ${origin} --with-key < key.txt`,
+      'agentnet serve -c chat --model llama3 http://127.0.0.1:11434/v1',
+    ].join('\n'),
   },
 ];
 
