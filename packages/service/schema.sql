@@ -345,6 +345,16 @@ create table awaited_refund (
   constraint awaited_refund_purpose_check CHECK ((purpose = ANY (ARRAY['home_refund'::text, 'home_return'::text])))
 );
 
+-- Accounts that want to be told when less than this is left to spend in the default asset
+create table balance_alert (
+  account_id text not null,
+  below_micro bigint not null,
+  is_told boolean default false not null,
+  constraint balance_alert_pkey PRIMARY KEY (account_id),
+  constraint balance_alert_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint balance_alert_below_micro_check CHECK ((below_micro > 0))
+);
+
 create table bulk (
   id text not null,
   account_id text not null,
@@ -716,6 +726,12 @@ create table event_horizon (
   account_id text not null,
   sequence bigint not null,
   constraint event_horizon_pkey PRIMARY KEY (account_id)
+);
+
+-- Wallets that test USDC was ever given from: two accounts that got some are no party because of that
+create table faucet_wallet (
+  address text not null,
+  constraint faucet_wallet_pkey PRIMARY KEY (address)
 );
 
 create table feedback (
@@ -1334,6 +1350,17 @@ create table storage_change (
 );
 CREATE INDEX storage_change_account ON public.storage_change USING btree (account_id);
 
+-- Gifts of test USDC in the last 24 hours, by the id of their deposit: noted before anything is paid
+create table test_grant (
+  id text not null,
+  account_id text not null,
+  network text not null,
+  created_at timestamp with time zone not null,
+  constraint test_grant_pkey PRIMARY KEY (id),
+  constraint test_grant_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
+CREATE INDEX test_grant_age ON public.test_grant USING btree (created_at);
+
 create table transfer (
   id text not null,
   debit text not null,
@@ -1350,8 +1377,9 @@ create table transfer (
   constraint transfer_amount_micro_check CHECK ((amount_micro > 0)),
   constraint transfer_asset_check CHECK ((split_part(debit, '@'::text, 2) = split_part(credit, '@'::text, 2))) NOT VALID,
   constraint transfer_check CHECK ((debit <> credit)),
-  constraint transfer_kind_check CHECK ((kind = ANY (ARRAY['deposit'::text, 'charge'::text, 'fee'::text, 'refund'::text, 'payout'::text, 'withdrawal'::text, 'return'::text, 'reversal'::text, 'claim'::text, 'bill'::text, 'bill_return'::text, 'fee_payout'::text, 'voucher'::text, 'voucher_release'::text, 'voucher_claim'::text, 'sweep'::text, 'voucher_loss'::text])))
+  constraint transfer_kind_check CHECK ((kind = ANY (ARRAY['deposit'::text, 'charge'::text, 'fee'::text, 'refund'::text, 'payout'::text, 'withdrawal'::text, 'return'::text, 'reversal'::text, 'claim'::text, 'bill'::text, 'bill_return'::text, 'fee_payout'::text, 'voucher'::text, 'voucher_release'::text, 'voucher_claim'::text, 'sweep'::text, 'voucher_loss'::text, 'collect'::text]))) NOT VALID
 );
+CREATE INDEX transfer_collect ON public.transfer USING btree (debit) WHERE (kind = 'collect'::text);
 CREATE INDEX transfer_credit ON public.transfer USING btree (credit, created_at, credit_sequence) WHERE (credit_sequence IS NOT NULL);
 CREATE INDEX transfer_debit ON public.transfer USING btree (debit, created_at, debit_sequence) WHERE (debit_sequence IS NOT NULL);
 
@@ -1502,7 +1530,8 @@ UNION ALL
  SELECT chain_payment.account_id,
     chain_payment.from_address AS wallet
    FROM chain_payment
-  WHERE chain_payment.purpose = 'deposit'::text AND chain_payment.state = 'settled'::text;
+  WHERE chain_payment.purpose = 'deposit'::text AND chain_payment.state = 'settled'::text AND NOT (chain_payment.from_address IN ( SELECT faucet_wallet.address
+           FROM faucet_wallet));
 
 CREATE OR REPLACE FUNCTION public.database_identity()
  RETURNS text

@@ -346,7 +346,7 @@ it('the status of a node counts its agents; the balance names each treasury', as
   expect((await agentnet(['status'])).stdout).toMatch(/^agents +\d+ here, \d+ at other nodes$/m);
   const { treasuries, spendable } = await json('balance');
   const { stdout } = await agentnet(['balance']);
-  expect(stdout).toContain(`for calls  ${spendable.total} USDC`);
+  expect(stdout).toMatch(new RegExp(`^you can spend +${spendable.total} USDC$`, 'm'));
   for (const { treasuryId } of treasuries) expect(stdout).toContain(treasuryId);
 });
 

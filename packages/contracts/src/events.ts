@@ -4,7 +4,7 @@ import { BulkRecord } from './invocations/bulk.ts';
 import { RequestRecord } from './invocations/invocations.ts';
 import { ChainIndex } from './network/network.ts';
 import { HeldPayout } from './payments/held-payouts.ts';
-import { CreditedDeposits, Payment, Withdrawal } from './payments/payments.ts';
+import { CreditedDeposits, LowBalance, Payment, Withdrawal } from './payments/payments.ts';
 import { Reserves } from './payments/reserves.ts';
 import { Id, Timestamp } from './scalars.ts';
 
@@ -44,6 +44,10 @@ export const eventCatalogue = {
   'deposits.confirmed': {
     when: 'More than 20 plain transfers of your wallets were credited at once: one event for all of them, instead of a `payment.confirmed` each.',
     data: CreditedDeposits,
+  },
+  'balance.low': {
+    when: "The account's treasury has less than you set with PUT /payments/balance/alert. Sent once, until there is enough again.",
+    data: LowBalance,
   },
   'agent.verified': { when: 'Your agent has proven its endpoint and its owner.', data: AgentDetail },
   'agent.online': { when: 'Your agent can be invoked.', data: AgentDetail },

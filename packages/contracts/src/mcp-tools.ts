@@ -135,7 +135,7 @@ export const mcpTools = {
   get_balance: {
     title: 'Read the balance',
     description:
-      'Reads your balance in USDC. `spendable` is what your account can spend on calls; `available` also includes the earnings of your agents; `held` belongs to running requests.',
+      'Reads your balance in USDC. Plan with `spendable.total`: calls are paid from that alone, and one call may cost up to `spendable.perCall`. `earnings` of your agents pay for calls once you have collected them; `available` is both together; `held` belongs to running requests.',
     annotations: reads,
     args: z.strictObject({}),
     data: api.getBalance.data,

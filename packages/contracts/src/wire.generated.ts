@@ -40,11 +40,14 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   getBulk: {"method":"GET","path":"/invoke/bulk/{bulkId}","auth":"key"},
   createTreasury: {"method":"POST","path":"/payments/treasury","auth":"key","hasBody":true},
   depositToTreasury: {"method":"POST","path":"/payments/treasury/deposit","auth":"key","hasBody":true},
+  addTestFunds: {"method":"POST","path":"/payments/test-funds","auth":"key"},
   getBalance: {"method":"GET","path":"/payments/balance","auth":"key"},
+  setBalanceAlert: {"method":"PUT","path":"/payments/balance/alert","auth":"key","hasBody":true},
   listPayments: {"method":"GET","path":"/payments/history","auth":"key"},
   withdraw: {"method":"POST","path":"/payments/withdraw","auth":"key","hasBody":true},
   requestWithdrawal: {"method":"POST","path":"/payments/withdraw/challenge","auth":"key","hasBody":true},
   getWithdrawal: {"method":"GET","path":"/payments/withdrawals/{withdrawalId}","auth":"key"},
+  collectEarnings: {"method":"POST","path":"/payments/collect","auth":"key","hasBody":true},
   listHeldPayouts: {"method":"GET","path":"/payments/held","auth":"key"},
   creditHeldPayout: {"method":"POST","path":"/payments/held/{paymentId}/credit","auth":"key"},
   getTreasury: {"method":"GET","path":"/payments/treasury/{treasuryId}","auth":"key"},
@@ -173,8 +176,12 @@ export interface DocumentedCalls {
   readonly createTreasury: EndpointName;
   /** Deposit USDC into a treasury: 402 with terms, credited when paid: `POST /payments/treasury/deposit`. */
   readonly depositToTreasury: EndpointName;
+  /** Add test USDC to the account's treasury: in local mode, and on test networks whose node has a faucet; elsewhere 404: `POST /payments/test-funds`. */
+  readonly addTestFunds: EndpointName;
   /** Read the balances of the treasuries of the account: `GET /payments/balance`. */
   readonly getBalance: EndpointName;
+  /** Set the balance below which the event `balance.low` is sent, once until there is enough again: `PUT /payments/balance/alert`. */
+  readonly setBalanceAlert: EndpointName;
   /** List the payments of the account, newest first: `GET /payments/history`. */
   readonly listPayments: EndpointName;
   /** Send USDC from a treasury to a wallet on chain: the owner's, unless another is named: `POST /payments/withdraw`. */
@@ -183,6 +190,8 @@ export interface DocumentedCalls {
   readonly requestWithdrawal: EndpointName;
   /** Read your withdrawal: `GET /payments/withdrawals/{withdrawalId}`. */
   readonly getWithdrawal: EndpointName;
+  /** Move the earnings of your agents, or of one of them, to the account's treasury: `POST /payments/collect`. */
+  readonly collectEarnings: EndpointName;
   /** List payouts that the token refuses: withdrawals of the account, refunds to its wallets or for its requests; for an operator, of all accounts: `GET /payments/held`. */
   readonly listHeldPayouts: EndpointName;
   /** End a held payout by crediting it here: a withdrawal to its treasury, a refund to the treasury of the account that has proven the wallet, otherwise to the wallet itself (POST /payments/claims). Withdraw it to another address after that: `POST /payments/held/{paymentId}/credit`. */

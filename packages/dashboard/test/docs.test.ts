@@ -65,11 +65,11 @@ it('the documentation is searched from the keyboard, by words of guides and name
 
 it('the language that is chosen once is shown everywhere, and a sample is copied as it stands', async () => {
   const { page } = await world.newPage();
-  await page.goto('/docs/api/payments');
+  await page.goto('/docs/api/withdrawals');
   const samples = page.locator('#withdraw .samples');
   await samples.getByRole('button', { name: 'Python' }).click();
   expect(await samples.locator('.sample:visible').getAttribute('data-language')).toBe('Python');
-  expect(await page.locator('#getBalance .sample:visible').getAttribute('data-language')).toBe('Python');
+  expect(await page.locator('#collectEarnings .sample:visible').getAttribute('data-language')).toBe('Python');
   await samples.getByRole('button', { name: 'Copy' }).filter({ visible: true }).click();
   await page.getByRole('status').getByText('Copied').waitFor();
   const copied = await page.evaluate<string>('navigator.clipboard.readText()');

@@ -38,7 +38,7 @@ it('shows balances, treasuries and the state of the node on another network', as
   const { page } = await world.newPage({ wallet: walletOf(wallet, h.rpcUrl) });
   await signInWithWallet(page);
   await page.goto('/dashboard/payments');
-  await page.getByText('No treasury yet').waitFor();
+  await page.getByText('opened by the first deposit').waitFor();
   expect(await page.getByText('On other networks').count()).toBe(0);
 
   const to = h.ctx.chain.wallet;

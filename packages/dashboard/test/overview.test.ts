@@ -105,10 +105,9 @@ it('leads to the first paid call: each step ticks itself, and then shows what th
     await calls.getByRole('button', { name: 'Show as chart' }).click();
   }
   const balance = (await h.request('GET', '/payments/balance', { key })).body.data;
-  const earned = balance.treasuries.filter(({ agentId }: { agentId: string | null }) => agentId !== null);
-  expect(await page.locator('dt:text-is("Earnings to collect") + dd').textContent()).toBe(
-    `${earned[0].available} USDC`,
-  );
+  const figure = (label: string) => page.locator(`dt:text-is("${label}") + dd`).textContent();
+  expect(await figure('You can spend')).toBe(`${balance.spendable.total} USDC`);
+  expect(await figure('Earnings to collect')).toBe(`${balance.earnings} USDC`);
   await expectAccessible(page);
   await lookAt(page, 'overview');
 

@@ -3,6 +3,7 @@ import type { Reserves } from '@agent-network/contracts/payments/reserves';
 import type { Statement } from '@agent-network/contracts/payments/statements';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { issueApiKey } from '../../service/src/accounts/keys/manage-keys.ts';
 import { readTransfers } from '../../service/src/payments/reconcile/read-transfers.ts';
 import { transferUsdc } from '../../service/test/support/chain-actions.ts';
 import { startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
@@ -54,13 +55,60 @@ async function fund(page: Page, amount: string): Promise<void> {
   await dialog.waitFor({ state: 'hidden' });
 }
 
+it('adds test money without a wallet, alerts below a limit, and collects what an agent has earned', async () => {
+  const { page } = await world.signedIn();
+  await page.goto('/dashboard/payments');
+  const figure = (label: string) => page.locator(`dt:text-is("${label}") + dd`);
+  await page.getByRole('button', { name: 'Set an alert' }).click();
+  await page.getByRole('textbox', { name: 'Alert below' }).fill('5');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText("The account's treasury has 0.00 USDC, less than the 5.00 USDC that you set.").waitFor();
+  await lookAt(page, 'payments-low');
+  await page.getByRole('button', { name: 'Add funds' }).click();
+  const dialog = page.getByRole('dialog');
+  await lookAt(page, 'payments-test-funds');
+  await dialog.getByRole('button', { name: 'Add 10 test USDC' }).dblclick();
+  await page.getByText('10.00 test USDC added').waitFor();
+  await figure('You can spend').getByText('10.00').waitFor();
+  expect(await page.getByText('Low balance').count()).toBe(0);
+  expect(await historyOf(page)).toMatchObject([{ type: 'deposit', amount: '10.00', status: 'confirmed' }]);
+
+  const { h } = world;
+  const { accountId } = await askNode<{ accountId: string }>(page, 'GET', '/account');
+  const key = (await issueApiKey(h.ctx, { accountId, name: 'of a test', scopes: ['agents:write'], expiresAt: null }))
+    .apiKey;
+  const own = await startTestAgent(h, { owner: { key, accountId, address: '' }, perRequest: '0.03', name: 'Own' });
+  const { requestId } = await askNode<{ requestId: string }>(page, 'POST', `/invoke/${own.id}`, { task: 'earn' });
+  await poll(async () => (await askNode<{ status: string }>(page, 'GET', `/invoke/${requestId}`)).status).toBe(
+    'completed',
+  );
+  await own.die();
+  await page.reload();
+  await figure('Earnings to collect').getByText('0.03').waitFor();
+  await page.getByRole('row', { name: /^Own Copy/ }).waitFor();
+  await lookAt(page, 'payments-earnings');
+  await page.getByRole('button', { name: 'Collect all' }).click();
+  await page.getByText('0.03 USDC collected').waitFor();
+  await figure('You can spend').getByText('10.00').waitFor();
+  await page.getByRole('button', { name: 'Show 1 without money' }).click();
+  await page.getByRole('row', { name: /^Own Copy/ }).waitFor();
+  await page.goto(`/dashboard/agents/${own.id}?tab=earnings`);
+  await page
+    .getByRole('term')
+    .filter({ hasText: 'Withdrawn so far' })
+    .locator('xpath=../dd[1]')
+    .getByText('0.03')
+    .waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'agent-earnings');
+});
+
 it('opens a treasury and funds it from the wallet: not when the wallet declines, once when asked twice', async () => {
   const { page, wallet } = await world.signedIn();
   await page.goto('/dashboard/payments');
-  await page.getByText('No treasury yet').waitFor();
+  await page.getByText('opened by the first deposit').waitFor();
   await lookAt(page, 'payments-empty');
-  await page.getByRole('button', { name: 'Open a treasury' }).click();
-  await page.getByRole('main').getByRole('link', { name: 'Account', exact: true }).waitFor();
 
   await page.getByRole('button', { name: 'Add funds' }).click();
   const dialog = page.getByRole('dialog');
@@ -81,7 +129,12 @@ it('opens a treasury and funds it from the wallet: not when the wallet declines,
   expect(wallet.asked.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(1);
   expect((await balanceOf(page)).available).toBe('12.50');
   expect(await world.h.usdcOf(wallet.address)).toBe(987_500_000n);
-  await page.getByRole('term').filter({ hasText: 'Available' }).locator('xpath=../dd[1]').getByText('12.50').waitFor();
+  await page
+    .getByRole('term')
+    .filter({ hasText: 'You can spend' })
+    .locator('xpath=../dd[1]')
+    .getByText('12.50')
+    .waitFor();
 });
 
 it('keeps a deposit whose answer was lost while the other way to add funds is looked at: signed once, paid once', async () => {
@@ -147,7 +200,7 @@ it('shows where to transfer to, and claims what another wallet sent with its sig
   await transferUsdc(h.rpcUrl, h, { from: other.address, to: h.ctx.chain.wallet, micro: 500_000n });
   await poll(async () => {
     await readTransfers(h.ctx);
-    return page.getByRole('term').filter({ hasText: 'Available' }).locator('xpath=../dd[1]').textContent();
+    return page.getByRole('term').filter({ hasText: 'You can spend' }).locator('xpath=../dd[1]').textContent();
   }).toBe('2.50 USDC');
 });
 
@@ -256,6 +309,7 @@ it('pages the statement and the history by links, and exports both whole as CSV 
     return route.continue({ url: url.href });
   });
   await page.reload();
+  await page.getByRole('button', { name: 'Show 1 without money' }).click();
   await page.getByText(HOSTILE_AGENT).waitFor();
   await expectAccessible(page);
   await lookAt(page, 'payments');

@@ -63,6 +63,35 @@ describe('a paying client', () => {
     expect(node.seen).toHaveLength(1);
   });
 
+  it('signs no more than its total, whatever becomes of the payments', async () => {
+    await using node = await startFakeNode((seen) =>
+      paymentOf(seen) ? failure(503, 'UNAVAILABLE', {}) : asksFor(offer),
+    );
+    const payer = createPayer({ account, maxPerCall: '0.05', maxTotal: '0.12' });
+    const paid = async () => payer.pay(termsHeader(offer));
+    const all = await Promise.allSettled([paid(), paid(), paid()]);
+    expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    await expect(createClient({ baseUrl: node.baseUrl, payer }).invokeAgent(call)).rejects.toThrow(
+      'The call costs 0.05 USDC, and 0.02 of maxTotal is left: nothing was paid',
+    );
+  });
+
+  it('counts no payment that was not signed', async () => {
+    let isAway = true;
+    const signer: PayerSigner = {
+      address: account.address,
+      signTypedData: async (data) => {
+        if (isAway) throw new Error('the device is away');
+        return account.signTypedData(data as Parameters<typeof account.signTypedData>[0]);
+      },
+    };
+    const payer = createPayer({ signer, maxPerCall: '0.05', maxTotal: '0.05' });
+    await expect(payer.pay(termsHeader(offer))).rejects.toThrow('away');
+    isAway = false;
+    await payer.pay(termsHeader(offer));
+    await expect(payer.pay(termsHeader(offer))).rejects.toMatchObject({ reason: 'above_total' });
+  });
+
   it.each([
     ['', undefined],
     [', under the nonce that the offer binds to this purchase', `0x${'5a'.repeat(32)}`],

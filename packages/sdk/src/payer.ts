@@ -1,4 +1,4 @@
-import { parseUsdc } from '@agent-network/contracts/money';
+import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { x402Client } from '@x402/core/client';
 import { encodePaymentSignatureHeader } from '@x402/core/http';
 import type { PaymentRequirementsV2 } from '@x402/core/schemas';
@@ -49,6 +49,11 @@ export interface ChannelPayer extends Payer {
 export type PayerOptions = {
   /** Maximum cost of one call, in USDC. */
   readonly maxPerCall: string;
+  /**
+   * Maximum sum in USDC of all that this payer signs, collected or not: a call beyond it throws `PaymentRefusedError` (`above_total`)
+   * unsigned. A channel's deposit is at most this. Default: no maximum.
+   */
+  readonly maxTotal?: string;
   /** Networks to pay on and the token to pay with; default: USDC on Base and Base Sepolia. */
   readonly tokens?: Readonly<Record<string, string>>;
   /** Pay by channel where a node offers it: one deposit, then a signature a call. Default: every call is a transfer of its own. */
@@ -87,6 +92,23 @@ function signerOf(options: PayerOptions): PayerSigner {
   return privateKeyToAccount(options.privateKey) as PayerSigner;
 }
 
+/** Counts what a payer signs against its maximum; a signature that fails counts for nothing. */
+function createTotal(maxMicro: bigint | null) {
+  let signedMicro = 0n;
+  return async <T>(micro: bigint, sign: () => Promise<T>): Promise<T> => {
+    if (maxMicro !== null && signedMicro + micro > maxMicro)
+      throw new PaymentRefusedError(
+        'above_total',
+        `The call costs ${formatUsdc(micro)} USDC, and ${formatUsdc(maxMicro - signedMicro)} of maxTotal is left: nothing was paid`,
+      );
+    signedMicro += micro;
+    return sign().catch((error: unknown) => {
+      signedMicro -= micro;
+      throw error;
+    });
+  };
+}
+
 /** A transfer authorized for this one call. */
 async function payExactly(signer: PayerSigner, terms: Terms, offer: PaymentRequirementsV2): Promise<PaymentHeaders> {
   const network = offer.network as `${string}:${string}`;
@@ -107,15 +129,21 @@ const limitsOfChannels: readonly unknown[] = ['deposit_above_cap', 'deposit_unse
  */
 export function createPayer(options: PayerOptions): ChannelPayer {
   const signer = signerOf(options);
-  const limits = { tokens: options.tokens ?? usdcContracts, capMicro: parseUsdc(options.maxPerCall) };
-  const { channels } = options;
+  const { channels, maxTotal } = options;
+  const totalMicro = maxTotal === undefined ? null : parseUsdc(maxTotal);
+  const limits = { tokens: options.tokens ?? usdcContracts, capMicro: parseUsdc(options.maxPerCall), totalMicro };
+  const within = createTotal(totalMicro);
+  const byTransfer = (terms: Terms) => {
+    const offer = chooseOffer(terms, 'exact', limits);
+    return within(BigInt(offer.amount), () => payExactly(signer, terms, offer));
+  };
   const side = channels ? channelSide(signer, limits, channels === true ? {} : channels) : null;
   const orByTransfer = <T>(paying: Promise<T>, termsOf: () => Terms): Promise<T | PaymentHeaders> =>
     paying.catch((error: unknown) => {
       const isLimit = error instanceof PaymentRefusedError && limitsOfChannels.includes(error.reason);
       const [offer] = isLimit ? payableOffers(termsOf(), 'exact', limits) : [];
       if (!offer) throw error;
-      return payExactly(signer, termsOf(), chooseOffer(termsOf(), 'exact', limits));
+      return byTransfer(termsOf());
     });
   return {
     address: signer.address,
@@ -123,8 +151,9 @@ export function createPayer(options: PayerOptions): ChannelPayer {
     async pay(paymentRequiredHeader, url) {
       const terms = readTerms(paymentRequiredHeader, url);
       const byChannel = side?.termsOf(terms);
-      if (!side || !byChannel) return payExactly(signer, terms, chooseOffer(terms, 'exact', limits));
-      return orByTransfer(side.pay(byChannel, url ?? terms.resource.url), () => terms);
+      if (!side || !byChannel) return byTransfer(terms);
+      const paid = within(byChannel.priceMicro, () => side.pay(byChannel, url ?? terms.resource.url));
+      return orByTransfer(paid, () => terms);
     },
     async answered(payment, answer) {
       if (!side) return null;

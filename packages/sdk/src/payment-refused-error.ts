@@ -3,6 +3,8 @@ export type RefusalReason =
   | 'unknown_asset'
   | 'validity_too_long'
   | 'above_cap'
+  /** The payer's `maxTotal` does not cover the call. */
+  | 'above_total'
   /** The channel needs a larger deposit than is allowed. */
   | 'deposit_above_cap'
   /**

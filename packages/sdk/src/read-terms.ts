@@ -13,6 +13,8 @@ export type Terms = PaymentRequired & { readonly accepts: readonly PaymentRequir
 export interface PaymentLimits {
   readonly tokens: Readonly<Record<string, string>>;
   readonly capMicro: Micro;
+  /** Maximum of all payments together; null: no limit. */
+  readonly totalMicro: Micro | null;
 }
 
 /** Decodes the header: base64 or base64url of JSON, with or without padding, or plain JSON. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { WalletSignature } from '../agents/identity.ts';
 import { endpoint } from '../endpoint.ts';
-import { Id, Timestamp, WalletAddress } from '../scalars.ts';
+import { Id, Timestamp, Usdc, WalletAddress } from '../scalars.ts';
 import { Plan } from './access.ts';
 import { Scope } from './scopes.ts';
 
@@ -80,6 +80,9 @@ export const sessionEndpoints = {
         .boolean()
         .describe('true: a development chain on the machine of the node; it only has the chain id of Base Sepolia.'),
       usdc: WalletAddress.describe('The USDC contract on that chain.'),
+      testFunds: Usdc.nullable().describe(
+        'Amount that `POST /payments/test-funds` adds; null: this node gives no test money.',
+      ),
       version: z.string(),
     }),
     errors: [],

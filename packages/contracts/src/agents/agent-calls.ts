@@ -130,6 +130,9 @@ export const agentCallEndpoints = {
       days: z.int(),
       from: Timestamp,
       to: Timestamp,
+      withdrawn: Usdc.describe(
+        "Sum of what left its treasury: withdrawn to a wallet, or collected to the account's treasury.",
+      ),
       buckets: z.array(Earned.extend({ from: Timestamp })).describe('Days (UTC), without gaps, up to today.'),
     }),
     errors: [],

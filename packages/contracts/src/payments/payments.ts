@@ -56,7 +56,14 @@ const AssetBalance = AssetName.extend({
 });
 
 const Balance = z.object({
-  available: Usdc.describe('Can be spent now.'),
+  spendable: Spendable.describe(
+    'Money that this caller can spend on calls, from its treasury. Calls are paid from nothing else.',
+  ),
+  earnings: Usdc.describe(
+    "Available in the agents' treasuries. POST /payments/collect moves it to the account's treasury, from where calls are paid.",
+  ),
+  alertBelow: Usdc.nullable().describe("Less than this in the account's treasury sends `balance.low`; null: never."),
+  available: Usdc.describe('In all treasuries: what can be spent and the earnings together.'),
   held: Usdc.describe('Set aside for requests that are running.'),
   pending: Usdc.describe('Deposits that the chain has not confirmed yet.'),
   currency,
@@ -70,7 +77,6 @@ const Balance = z.object({
     .describe(
       'The balance in each asset with money in it, the default network first. The fields above are those of the default network.',
     ),
-  spendable: Spendable.describe('Amount that this caller can spend from a treasury.'),
 });
 export type Balance = z.infer<typeof Balance>;
 
@@ -87,6 +93,28 @@ export const Payment = z.object({
   createdAt: Timestamp,
 });
 export type Payment = z.infer<typeof Payment>;
+
+/** The account's treasury has less than the account wants to have. */
+export const LowBalance = z.object({
+  treasuryId: TreasuryId.nullable().describe("The account's treasury; null: it was never opened."),
+  available: Usdc,
+  below: Usdc.describe('The limit that the account has set.'),
+});
+
+const Collected = z.object({
+  treasuryId: TreasuryId.describe("The account's treasury."),
+  amount: Usdc.describe('Sum of what was moved, in the default asset.'),
+  balance: Usdc.describe("Available in the account's treasury now."),
+  byAgent: z
+    .array(AssetName.extend({ agentId: Id, agentName: z.string().nullable(), amount: Usdc }))
+    .describe("Amounts by agent and asset. They are in the account's treasury in the same asset."),
+  left: z
+    .array(Id)
+    .describe(
+      'Agents whose earnings were left: their token belongs to another wallet, the chain could not be asked for its owner, or there were more than 100.',
+    )
+    .meta({ examples: [[]] }),
+});
 
 /** Plain transfers that were credited together, in one event. */
 export const CreditedDeposits = z.object({
@@ -185,6 +213,19 @@ export const paymentEndpoints = {
     data: DepositReceipt,
     errors: ['NOT_FOUND', 'PAYMENT_REQUIRED', 'PAYMENT_PENDING'],
   }),
+  addTestFunds: endpoint({
+    method: 'POST',
+    path: '/payments/test-funds',
+    summary:
+      "Add test USDC to the account's treasury: in local mode, and on test networks whose node has a faucet; elsewhere 404",
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:write',
+    accountOnly: true,
+    limit: 'api',
+    data: DepositReceipt,
+    errors: ['NOT_FOUND', 'PAYMENT_PENDING'],
+  }),
   getBalance: endpoint({
     method: 'GET',
     path: '/payments/balance',
@@ -194,6 +235,19 @@ export const paymentEndpoints = {
     scope: 'payments:read',
     limit: 'api',
     data: Balance,
+    errors: [],
+  }),
+  setBalanceAlert: endpoint({
+    method: 'PUT',
+    path: '/payments/balance/alert',
+    summary: 'Set the balance below which the event `balance.low` is sent, once until there is enough again',
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:write',
+    accountOnly: true,
+    limit: 'api',
+    body: z.object({ below: UsdcInput.nullable().describe('null: no event.') }),
+    data: z.object({ below: Usdc.nullable() }),
     errors: [],
   }),
   listPayments: endpoint({
@@ -258,5 +312,18 @@ export const paymentEndpoints = {
     params: z.object({ withdrawalId: Id }),
     data: Withdrawal,
     errors: [],
+  }),
+  collectEarnings: endpoint({
+    method: 'POST',
+    path: '/payments/collect',
+    summary: "Move the earnings of your agents, or of one of them, to the account's treasury",
+    tag: 'Payments',
+    auth: 'key',
+    scope: 'payments:write',
+    accountOnly: true,
+    limit: 'api',
+    body: z.object({ agentId: Id.optional().describe('Default: all of them.') }).default({}),
+    data: Collected,
+    errors: ['NOT_FOUND'],
   }),
 };

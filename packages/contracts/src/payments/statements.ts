@@ -17,6 +17,7 @@ export const entryTypes = [
   'bill',
   'bill_return',
   'fee_payout',
+  'collect',
 ] as const;
 
 const StatementEntry = z.object({
@@ -24,7 +25,7 @@ const StatementEntry = z.object({
   type: z
     .enum(entryTypes)
     .describe(
-      "`fee`: the node's fee on an earning. `return`: a withdrawal that failed. `reversal`: a deposit that a chain reorganisation removed. `claim`: USDC from a wallet that was proven later. `bill`: a direct payment on chain to an agent. `bill_return`: such a bill that the agent did not collect. `fee_payout`: fees of the node, withdrawn by its operator.",
+      "`fee`: the node's fee on an earning. `return`: a withdrawal that failed. `reversal`: a deposit that a chain reorganisation removed. `claim`: USDC from a wallet that was proven later. `bill`: a direct payment on chain to an agent. `bill_return`: such a bill that the agent did not collect. `fee_payout`: fees of the node, withdrawn by its operator. `collect`: earnings of an agent, moved to the account's treasury.",
     ),
   direction: z.enum(['credit', 'debit']),
   amount: Usdc,
@@ -36,7 +37,9 @@ const StatementEntry = z.object({
   counterparty: z
     .string()
     .nullable()
-    .describe('The agent that was paid, or the wallet that a deposit came from or a withdrawal goes to.'),
+    .describe(
+      'The agent that was paid, or that earned what was collected; or the wallet that a deposit came from or a withdrawal goes to.',
+    ),
   counterpartyName: z.string().nullable().describe('The name of that agent; null: it is a wallet.'),
   createdAt: Timestamp,
 });

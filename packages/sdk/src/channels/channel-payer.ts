@@ -55,6 +55,8 @@ export interface ChannelSide {
 const depositsInCalls = 10n;
 const scheme = 'batch-settlement';
 
+const smaller = (micro: bigint, most: bigint | null): bigint => (most !== null && most < micro ? most : micro);
+
 function walletOf(signer: PayerSigner, limits: PaymentLimits, options: ChannelOptions): ChannelWallet {
   const depositMicro = options.deposit === undefined ? null : parseUsdc(options.deposit);
   const { rpcUrl } = options;
@@ -63,7 +65,7 @@ function walletOf(signer: PayerSigner, limits: PaymentLimits, options: ChannelOp
     signer,
     books: openBooks(options.storage ?? memoryStorage(), signer.address, options.salt),
     depositMicro,
-    largestDepositMicro: depositMicro ?? depositsInCalls * limits.capMicro,
+    largestDepositMicro: smaller(depositMicro ?? depositsInCalls * limits.capMicro, limits.totalMicro),
     readChannel:
       rpcUrl === undefined ? null : (chainId, channelId) => readChannel({ url: rpcUrl, fetch }, chainId, channelId),
   };

@@ -323,6 +323,7 @@ const settingsOf = (config: Config) => ({
   trustedProxies: config.trustedProxies,
   platformFeeBps: config.platformFeeBps,
   paymentLimits: config.paymentLimits,
+  faucetSettings: config.faucetSettings,
   newKeyPerCallMicro: config.newKeyPerCallMicro,
   channelClaimSettings: config.channelClaimSettings,
   nodeLabel: config.nodeLabel,

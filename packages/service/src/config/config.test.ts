@@ -27,6 +27,12 @@ describe('CONFIRMATIONS', () => {
 });
 
 const key = `0x${'1'.repeat(64)}`;
+const onBase = {
+  NETWORKS: JSON.stringify([
+    { id: 'eip155:8453', rpcUrls: ['https://rpc.example'] },
+    { id: 'eip155:137', rpcUrls: ['https://rpc2.example'] },
+  ]),
+};
 
 describe('a start with wrong settings', () => {
   const messageOf = (env: Record<string, string>): string => {
@@ -130,6 +136,31 @@ describe('REGISTRAR_PRIVATE_KEY', () => {
     const upper = `0x${'A'.repeat(64)}`;
     expect(() => read({ REGISTRAR_PRIVATE_KEY: upper, [other]: upper.toLowerCase() })).toThrow(/^REGISTRAR.*differ/);
     expect(() => read({ REGISTRAR_PRIVATE_KEY: '0x1' })).toThrow(/^REGISTRAR_PRIVATE_KEY must/);
+  });
+});
+
+describe('FAUCET_PRIVATE_KEY', () => {
+  const read = (env: Record<string, string>) =>
+    readConfig({ FAUCET_PRIVATE_KEY: key, ...env }).secrets.faucetPrivateKey;
+
+  it('is none unless it is given, and only where money is no real one', () => {
+    expect(read({})).toBe(key);
+    expect(read({ FAUCET_PRIVATE_KEY: '' })).toBeNull();
+    const real = [{ CHAIN_RPC_URL: 'https://rpc.example', CHAIN_ID: '8453' }, onBase];
+    for (const env of real) expect(() => read(env)).toThrow(/^FAUCET_PRIVATE_KEY must be removed/);
+  });
+
+  it.each(['SETTLEMENT_PRIVATE_KEY', 'SENDER_PRIVATE_KEYS', 'REGISTRAR_PRIVATE_KEY'])('is not one of %s', (other) =>
+    expect(() => read({ [other]: key })).toThrow(/^FAUCET.*differ/),
+  );
+
+  it('gives at most what the settings say, once per account on a test network', () => {
+    const given = (env: Record<string, string>) => readConfig(env).config.faucetSettings;
+    expect(given({})).toEqual({ amountMicro: 10_000_000n, perAccount: 10_000, perAddress: 10_000, perDay: 10_000 });
+    const sepolia = { CHAIN_RPC_URL: 'https://rpc.example', FAUCET_PER_DAY: '50' };
+    expect(given(sepolia)).toEqual({ amountMicro: 1_000_000n, perAccount: 1, perAddress: 3, perDay: 50 });
+    for (const FAUCET_AMOUNT of ['0', '-1', '0.00001', 'x'])
+      expect(() => given({ FAUCET_AMOUNT })).toThrow(/^FAUCET_AMOUNT/);
   });
 });
 

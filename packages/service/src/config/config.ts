@@ -10,15 +10,17 @@ import { type ArmedFailpoint, parseFailpoint } from '../lib/process/failpoint.ts
 import { ConfigError, type Env, flag, integer, readAll } from '../lib/read-env.ts';
 import type { LogLevel } from '../lib/telemetry/log.ts';
 import type { TracingSettings } from '../lib/telemetry/open-telemetry.ts';
-import { type ConfiguredSecrets, readSecrets } from './keys.ts';
+import { type ConfiguredSecrets, readSecrets, refuseFaucetOn } from './keys.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { type Confirmations, isLocalChain, type NetworkSettings, readNetworks } from './networks.ts';
 import {
   type ChannelClaimSettings,
   type ChannelSettings,
+  type FaucetSettings,
   type PaymentLimits,
   readChannelClaims,
   readChannelSettings,
+  readFaucet,
   readFormerWallets,
   readNewKeyLimit,
   readPaymentLimits,
@@ -100,6 +102,7 @@ export interface Config extends Limits {
   /** The node's fee on agents' earnings, in basis points (hundredths of a percent). */
   readonly platformFeeBps: number;
   readonly paymentLimits: PaymentLimits;
+  readonly faucetSettings: FaucetSettings;
   /** The limit that a key has for each call when it is created without one; null: none. */
   readonly newKeyPerCallMicro: bigint | null;
   readonly channels: ChannelSettings;
@@ -136,9 +139,11 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
   const baseUrl = env.BASE_URL === undefined ? null : publicUrlOf(env.BASE_URL);
   const trustedProxies = addressesOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES ?? '');
   const { gasPerDayWei, ...networks } = readNetworks(env, mode);
+  refuseFaucetOn(networks.chainId, secrets);
   const isLocal = isLocalChain({ mode, ...networks });
   const deepestBlocks = Math.max(...networks.confirmations.map(({ depthBlocks }) => depthBlocks));
   const isPrivate = mode === 'local' && !isReached({ host, baseUrl, trustedProxies });
+  const paymentLimits = readPaymentLimits(env, { mode, gasPerDayWei });
   const config: Config = Object.freeze({
     host,
     isExposed: mode === 'local' && !isPrivate,
@@ -164,7 +169,8 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     networkPollMs: env.NETWORK_POLL_MS === undefined ? null : integer(env, 'NETWORK_POLL_MS', 0, 100, 3_600_000),
     networkRefused: refusedOf(env.NETWORK_REFUSED ?? ''),
     platformFeeBps: integer(env, 'PLATFORM_FEE_BPS', 0, 0, 5000),
-    paymentLimits: readPaymentLimits(env, { mode, gasPerDayWei }),
+    paymentLimits,
+    faucetSettings: readFaucet(env, { isLocal, ...paymentLimits }),
     newKeyPerCallMicro: readNewKeyLimit(env),
     channels: readChannelSettings(env, { mode, deepestBlocks }),
     channelClaimSettings: readChannelClaims(env, mode),

@@ -1,3 +1,4 @@
+import { payableChain } from '@agent-network/chain/addresses';
 import { keccak256 } from '../lib/keccak.ts';
 import { ConfigError, type Env } from '../lib/read-env.ts';
 
@@ -8,6 +9,8 @@ export interface ConfiguredSecrets {
   readonly senderPrivateKeys: readonly `0x${string}`[] | null;
   /** The key that writes to the shared registry. `none`: this node does not, as in production without one. */
   readonly registrarPrivateKey: `0x${string}` | 'none' | null;
+  /** The wallet that test USDC is given from. null: none is configured. */
+  readonly faucetPrivateKey: `0x${string}` | null;
   readonly secretKey: string | null;
 }
 
@@ -17,6 +20,7 @@ export function readSecrets(env: Env, mode: 'local' | 'production'): ConfiguredS
     settlementPrivateKey: privateKeyOf(env, 'SETTLEMENT_PRIVATE_KEY'),
     senderPrivateKeys: env.SENDER_PRIVATE_KEYS === undefined ? null : senderKeysOf(env.SENDER_PRIVATE_KEYS),
     registrarPrivateKey: registrarKeyOf(env, mode),
+    faucetPrivateKey: env.FAUCET_PRIVATE_KEY === '' ? null : privateKeyOf(env, 'FAUCET_PRIVATE_KEY'),
     secretKey: env.SECRET_KEY === undefined ? null : secretKeyOf(env.SECRET_KEY),
   };
   requireApart(secrets);
@@ -45,11 +49,29 @@ const registrarKeyOf = (env: Env, mode: 'local' | 'production'): ConfiguredSecre
     ? 'none'
     : privateKeyOf(env, 'REGISTRAR_PRIVATE_KEY');
 
-/** Requires the registrar's key to differ from the payment keys: its tokens must not share their risk, nor wait for their transactions. */
-function requireApart({ settlementPrivateKey, senderPrivateKeys, registrarPrivateKey }: ConfiguredSecrets): void {
+/**
+ * Requires the registrar's key and the faucet's to differ from the payment keys: the registrar's tokens must not share their risk, nor wait
+ * for their transactions, and the faucet gives its money away.
+ */
+function requireApart(secrets: Omit<ConfiguredSecrets, 'secretKey'>): void {
+  const { settlementPrivateKey, senderPrivateKeys, registrarPrivateKey, faucetPrivateKey } = secrets;
   const others = [settlementPrivateKey, ...(senderPrivateKeys ?? [])].map((key) => key?.toLowerCase());
   if (registrarPrivateKey !== null && others.includes(registrarPrivateKey.toLowerCase()))
     throw new ConfigError('REGISTRAR_PRIVATE_KEY must differ from the other private keys.');
+  if (
+    faucetPrivateKey !== null &&
+    [...others, registrarPrivateKey?.toLowerCase()].includes(faucetPrivateKey.toLowerCase())
+  )
+    throw new ConfigError('FAUCET_PRIVATE_KEY must differ from the other private keys.');
+}
+
+/** Refuses a faucet's key unless the default network is a test network: real money is never given away. */
+export function refuseFaucetOn(
+  chainId: number,
+  { faucetPrivateKey }: Pick<ConfiguredSecrets, 'faucetPrivateKey'>,
+): void {
+  if (faucetPrivateKey !== null && !payableChain(chainId)?.isTest)
+    throw new ConfigError(`FAUCET_PRIVATE_KEY must be removed: it is for test networks, and chain ${chainId} is none.`);
 }
 
 function senderKeysOf(text: string): readonly `0x${string}`[] {

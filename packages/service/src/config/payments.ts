@@ -130,3 +130,32 @@ export function readPaymentLimits(
     gasPerDayWei,
   };
 }
+
+/** Test USDC that accounts are given: the amount of a gift, and the number of gifts in 24 hours. */
+export interface FaucetSettings {
+  readonly amountMicro: bigint;
+  readonly perAccount: number;
+  /** All accounts behind one network address together. */
+  readonly perAddress: number;
+  /** All accounts together. */
+  readonly perDay: number;
+}
+
+const ACCOUNT_PER_DAY = 1;
+const ADDRESS_PER_DAY = 3;
+
+/** On a local chain the money is made up, so only the bound of the node counts. Throws ConfigError for an amount below the least deposit. */
+export function readFaucet(
+  env: Env,
+  { isLocal, minDepositMicro }: { readonly isLocal: boolean; readonly minDepositMicro: bigint },
+): FaucetSettings {
+  const amountMicro = amountOf(env, 'FAUCET_AMOUNT', isLocal ? '10' : '1');
+  if (amountMicro === 0n || amountMicro < minDepositMicro)
+    throw new ConfigError('FAUCET_AMOUNT must be an amount of USDC like 1, not below MIN_DEPOSIT.');
+  const perDay = integer(env, 'FAUCET_PER_DAY', isLocal ? 10_000 : 100, 1, 1_000_000);
+  return {
+    ...{ amountMicro, perDay },
+    perAccount: isLocal ? perDay : ACCOUNT_PER_DAY,
+    perAddress: isLocal ? perDay : ADDRESS_PER_DAY,
+  };
+}

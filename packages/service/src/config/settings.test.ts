@@ -56,7 +56,9 @@ describe('the table of settings', () => {
     (setting) => {
       const { name, example, production: inProduction } = setting;
       const { CHAIN_RPC_URL: _url, CHAIN_ID: _id, ...others } = production as Record<string, string>;
-      const base = { NETWORKS: others, LOCAL_CHAINS: {}, LOCAL_TOKENS: {} }[name] ?? production;
+      const onTest: Record<string, string> = { ...production, CHAIN_ID: '84532' };
+      const base =
+        { NETWORKS: others, LOCAL_CHAINS: {}, LOCAL_TOKENS: {}, FAUCET_PRIVATE_KEY: onTest }[name] ?? production;
       expect(() => readConfig({ ...base, [name]: example })).not.toThrow();
       if (inProduction === 'required') expect(() => readConfig({ ...production, [name]: undefined })).toThrow(name);
     },

@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'prc'
   | 'rgw'
   | 'clm'
+  | 'col'
   | 'crf'
   | 'typ';
 

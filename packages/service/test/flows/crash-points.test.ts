@@ -78,12 +78,14 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     'after-send',
     'after-send then before-reconcile-commit',
   ],
+  'test money under an Idempotency-Key': [...around('test-grant-commit', 'claim-deposit-commit'), 'after-send'],
   'a withdrawal under an Idempotency-Key': [
     ...around('withdrawal-hold-commit', 'withdrawal-commit'),
     'after-write-ahead-commit',
     'after-send',
     'before-record-commit',
   ],
+  'collected earnings under an Idempotency-Key': around('collect-commit'),
   'a call of an agent that bills directly': [
     ...around('sign-bill-commit'),
     'after-agent-call',
@@ -108,7 +110,7 @@ const all = Object.entries(tried).flatMap(([scenario, each]) =>
  */
 const alike: readonly (readonly Deaths[])[] = [
   ['before-handle', 'before-take-key', 'before-simulate', 'after-simulate', 'before-open-payer'],
-  ['before-handle', 'before-claim-deposit-commit'],
+  ['before-handle', 'before-claim-deposit-commit', 'before-test-grant-commit'],
   ['after-take-key', 'before-bulk-commit', 'before-withdrawal-hold-commit'],
   ['before-accept-commit', 'after-open-payer', 'before-write-ahead-commit'],
   ['after-write-ahead-commit', 'after-accept-commit', 'before-send'],

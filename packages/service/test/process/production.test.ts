@@ -30,6 +30,7 @@ describe('a service in production', () => {
       settlementPrivateKey: complete.SETTLEMENT_PRIVATE_KEY,
       senderPrivateKeys: null,
       registrarPrivateKey: 'none',
+      faucetPrivateKey: null,
       secretKey: complete.SECRET_KEY,
     });
   });

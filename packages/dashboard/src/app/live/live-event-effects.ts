@@ -48,6 +48,7 @@ const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {
   'payment.failed': [...money, 'getInvocation'],
   'payment.held': [...money, 'getWithdrawal'],
   'deposits.confirmed': money,
+  'balance.low': money,
   'agent.verified': agents,
   'agent.online': agents,
   'agent.offline': agents,

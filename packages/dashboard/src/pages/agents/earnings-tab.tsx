@@ -1,8 +1,10 @@
 import type { OwnAgent } from '@agent-network/contracts/invocations/figures';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useApi } from '../../app/api-query.ts';
 import { useShownTheme } from '../../app/shell/theme.ts';
 import { BarChart, countText } from '../../ui/chart/chart.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Card } from '../../ui/layout/card.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
@@ -11,6 +13,9 @@ import { CodeBlock } from '../../ui/values/code-block.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
 import { usdcText } from '../overview/overview.ts';
+import { CollectEarnings } from '../payments/collect-earnings.tsx';
+import { useTreasuries } from '../payments/use-treasuries.ts';
+import { WithdrawDialog } from '../payments/withdraw/withdraw-dialog.tsx';
 import { statementCommand } from './agent-samples.ts';
 
 /** The agent's earnings, less fees, and the treasury that holds them. */
@@ -32,6 +37,7 @@ export const EarningsTab = ({ agent: { id, balance, treasuryId } }: { agent: Own
           <FactRow label="Available">
             <Money amount={balance.available} />
           </FactRow>
+          <Withdrawn agentId={id} />
           <FactRow label="Held">
             <Money amount={balance.held} />
           </FactRow>
@@ -41,6 +47,7 @@ export const EarningsTab = ({ agent: { id, balance, treasuryId } }: { agent: Own
             </FactRow>
           )}
         </dl>
+        {treasuryId && Number(balance.available) > 0 && <Collecting agentId={id} treasuryId={treasuryId} />}
         {treasuryId && (
           <div className="mt-4">
             <CodeBlock
@@ -53,6 +60,34 @@ export const EarningsTab = ({ agent: { id, balance, treasuryId } }: { agent: Own
     </div>
   </div>
 );
+
+function Withdrawn({ agentId }: { agentId: string }) {
+  const { data } = useApi('getAgentEarnings', { params: { id: agentId }, query: { days: '30' } });
+  return (
+    <FactRow label="Withdrawn so far">
+      <Money amount={data?.withdrawn} />
+    </FactRow>
+  );
+}
+
+/** The two ways out of an agent's treasury: to the account's, which pays for calls, or to a wallet. */
+function Collecting({ agentId, treasuryId }: { agentId: string; treasuryId: string }) {
+  const { treasuries } = useTreasuries();
+  const [isWithdrawing, setWithdrawing] = useState(false);
+  return (
+    <div className="mt-4 flex flex-wrap gap-2">
+      <CollectEarnings agentId={agentId} variant="primary">
+        Collect
+      </CollectEarnings>
+      <Button icon="arrowUp" disabled={!treasuries} onClick={() => setWithdrawing(true)}>
+        Withdraw
+      </Button>
+      {isWithdrawing && treasuries && (
+        <WithdrawDialog treasuries={treasuries} treasuryId={treasuryId} onClose={() => setWithdrawing(false)} />
+      )}
+    </div>
+  );
+}
 
 /** An agent's earnings and calls by day (UTC), 30 days. Bars are drawn from rounded numbers; the sums are exact. */
 function EarningsCharts({ agentId }: { agentId: string }) {

@@ -8,6 +8,7 @@ import type { Step } from '../../ui/layout/steps.tsx';
 import { CodeBlock } from '../../ui/values/code-block.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
+import { AddTestFunds } from '../payments/add-test-funds.tsx';
 import { callSamples, fundSamples, keySamples } from './checklist-samples.ts';
 
 /** Agents come online without an event that this page hears. */
@@ -96,11 +97,12 @@ function TryAgent({ agent, isPaid = false }: { agent: AgentListItem | undefined;
 
 const FundHint = ({ isLocal }: { isLocal: boolean }) => (
   <>
-    <p>
-      <Link to="/payments" className={buttonClass('primary', 'sm')}>
+    <div className="flex flex-wrap items-start gap-2">
+      <AddTestFunds />
+      <Link to="/payments" className={buttonClass('secondary', 'sm')}>
         Add funds
       </Link>
-    </p>
+    </div>
     <p className="text-muted">
       Or from code, where WALLET_PRIVATE_KEY is the private key of a wallet that holds USDC
       {isLocal && ', such as one from .agent-network/local.json'}.

@@ -20,6 +20,7 @@ import { linkClass } from '../../ui/values/link.tsx';
 import { groupDigits, Money, usedText } from '../../ui/values/money.tsx';
 import { percentText } from '../../ui/values/percent.ts';
 import { TimeAgo } from '../../ui/values/time-ago.tsx';
+import { EarningsHint } from '../payments/collect-earnings.tsx';
 import { OtherBalances } from '../payments/other-networks.tsx';
 import { boundText } from '../payments/spendable.ts';
 import { Checklists } from './checklists.tsx';
@@ -27,7 +28,6 @@ import {
   callSeries,
   chartPeriod,
   durationSeries,
-  earningsIn,
   type FailureGroup,
   groupFailures,
   moneySeries,
@@ -85,8 +85,8 @@ function BalanceStats() {
   return (
     <>
       <Stats>
-        <Stat label="You can spend" value={amount(data?.spendable.perCall)} hint={data && boundText(data.spendable)} />
-        <Stat label="Earnings to collect" value={amount(data && earningsIn(data))} hint="of your agents" />
+        <Stat label="You can spend" value={amount(data?.spendable.total)} hint={data && boundText(data.spendable)} />
+        <Stat label="Earnings to collect" value={amount(data?.earnings)} hint={<EarningsHint balance={data} />} />
         <Stat label="Held" value={amount(data?.held)} hint="for running calls" />
         <Stat label="Pending" value={amount(data?.pending)} hint="unconfirmed deposits" />
       </Stats>

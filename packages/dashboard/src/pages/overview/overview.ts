@@ -1,6 +1,4 @@
 import type { Overview } from '@agent-network/contracts/invocations/figures';
-import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
-import type { Balance } from '@agent-network/contracts/payments/payments';
 import { durationText } from '../../ui/values/duration.tsx';
 import { groupDigits } from '../../ui/values/money.tsx';
 
@@ -74,9 +72,3 @@ export const spansToday = ({ days, buckets }: Pick<Overview, 'days' | 'buckets'>
 
 /** Period and steps of a chart of these days, as its title names them. */
 export const chartPeriod = (days: number): string => (days === 1 ? 'today, by hour' : `${days} days, by day`);
-
-/** Earnings that agents have in treasuries of their own; calls are not paid from these. */
-export const earningsIn = ({ treasuries }: Pick<Balance, 'treasuries'>): string =>
-  formatUsdc(
-    treasuries.reduce((sum, { agentId, available }) => sum + (agentId === null ? 0n : parseUsdc(available)), 0n),
-  );

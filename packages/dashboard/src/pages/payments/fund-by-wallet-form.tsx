@@ -17,7 +17,7 @@ import { Warning } from '../../ui/values/note.tsx';
 import type { Eip1193Provider } from '../../wallet/injected-wallets.ts';
 import { useWalletField } from '../../wallet/wallet-field.tsx';
 import { type WalletPayer, walletPayer } from '../../wallet/wallet-payer.ts';
-import { type NamedTreasury, treasuryOptions } from './treasury.ts';
+import { fundingOptions, type NamedTreasury } from './treasury.ts';
 import { useMoneyMoved } from './use-money-moved.ts';
 
 interface FundByWalletFormProps {
@@ -31,8 +31,9 @@ export function FundByWalletForm({ treasuries, treasuryId, onClose }: FundByWall
   const info = useSessionInfo();
   const { wallet, field } = useWalletField();
   const { deposit, isUncertain } = useDeposit();
+  const into = fundingOptions(treasuries);
   const form = useForm({
-    initial: { amount: '', treasuryId: treasuryId ?? treasuries[0]?.treasuryId ?? '' },
+    initial: { amount: '', treasuryId: treasuryId ?? into[0].value },
     schema: paymentEndpoints.depositToTreasury.body,
     toBody: ({ amount, treasuryId: id }) => ({ amount: amount.trim(), ...(id ? { treasuryId: id } : {}) }),
     async onSubmit(wish) {
@@ -49,13 +50,9 @@ export function FundByWalletForm({ treasuries, treasuryId, onClose }: FundByWall
   return (
     <form onSubmit={form.submit} noValidate className="space-y-4">
       <fieldset disabled={form.isBusy || isUncertain} className="space-y-4">
-        {treasuries.length > 0 && (
-          <Field label="Into" error={error('treasuryId')}>
-            <Select
-              value={values.treasuryId}
-              onChange={(id) => set('treasuryId', id)}
-              options={treasuryOptions(treasuries)}
-            />
+        {into.length > 1 && (
+          <Field label="Into" error={error('treasuryId')} hint="Your calls are paid from the account's.">
+            <Select value={values.treasuryId} onChange={(id) => set('treasuryId', id)} options={into} />
           </Field>
         )}
         <Field

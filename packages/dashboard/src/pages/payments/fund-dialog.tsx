@@ -7,7 +7,8 @@ import { Detail, Details } from '../../ui/layout/details.tsx';
 import { Tabs } from '../../ui/layout/tabs.tsx';
 import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Dialog } from '../../ui/overlays/dialog.tsx';
-import { Warning } from '../../ui/values/note.tsx';
+import { Note, Warning } from '../../ui/values/note.tsx';
+import { AddTestFunds } from './add-test-funds.tsx';
 import { ClaimWallet } from './claim-wallet.tsx';
 import { FundByWalletForm } from './fund-by-wallet-form.tsx';
 import type { NamedTreasury } from './treasury.ts';
@@ -20,11 +21,12 @@ interface FundDialogProps {
 
 type Way = 'wallet' | 'transfer';
 
-/** The two ways of money into a treasury: a payment that the wallet signs now, or a transfer from anywhere. */
+/** The ways of money into a treasury: test money, a payment that the wallet signs now, or a transfer from anywhere. */
 export function FundDialog({ treasuries, treasuryId, onClose }: FundDialogProps) {
   const [way, setWay] = useState<Way>('wallet');
   return (
     <Dialog isOpen onClose={onClose} title="Add funds">
+      <TestMoney onAdded={onClose} />
       <Tabs<Way>
         active={way}
         onChange={setWay}
@@ -40,6 +42,19 @@ export function FundDialog({ treasuries, treasuryId, onClose }: FundDialogProps)
         ]}
       />
     </Dialog>
+  );
+}
+
+/** The way that needs no wallet; nothing on a node that gives no test money. */
+function TestMoney({ onAdded }: { onAdded: () => void }) {
+  const { testFunds } = useSessionInfo();
+  if (testFunds === null) return null;
+  return (
+    <div className="mb-4">
+      <Note title="Test money" actions={<AddTestFunds onAdded={onAdded} />}>
+        The node adds it to the account's treasury. You need no wallet.
+      </Note>
+    </div>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Balance } from '@agent-network/contracts/payments/payments';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Stat, Stats } from '../../ui/chart/stat.tsx';
@@ -5,12 +6,16 @@ import { Button } from '../../ui/controls/button.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Tabs } from '../../ui/layout/tabs.tsx';
 import { Money } from '../../ui/values/money.tsx';
+import { AddTestFunds } from './add-test-funds.tsx';
+import { AlertLine, LowBalance } from './balance-alert.tsx';
 import { ChannelList } from './channels/channel-list.tsx';
+import { EarningsHint } from './collect-earnings.tsx';
 import { FundDialog } from './fund-dialog.tsx';
 import { OtherBalances, OtherTreasuries } from './other-networks.tsx';
 import { PaymentList } from './payment-list.tsx';
 import { ReservesPanel } from './reserves-panel.tsx';
 import { boundText } from './spendable.ts';
+import { NOT_OPEN } from './treasury.ts';
 import { TreasuryList } from './treasury-list.tsx';
 import { useTreasuries } from './use-treasuries.ts';
 import { WithdrawDialog } from './withdraw/withdraw-dialog.tsx';
@@ -59,16 +64,7 @@ export function PaymentsView() {
         </>
       }
     >
-      <Stats>
-        <Stat label="Available" value={<Money amount={balance?.available} />} hint="in all treasuries" />
-        <Stat
-          label="You can spend"
-          value={<Money amount={balance?.spendable.perCall} />}
-          hint={balance && boundText(balance.spendable)}
-        />
-        <Stat label="Held" value={<Money amount={balance?.held} />} hint="for running calls" />
-        <Stat label="Pending" value={<Money amount={balance?.pending} />} hint="deposits in progress" />
-      </Stats>
+      <BalanceFigures balance={balance} />
       <OtherBalances balance={balance} />
       <Tabs
         active={active}
@@ -83,7 +79,7 @@ export function PaymentsView() {
                   treasuries={treasuries}
                   error={error}
                   onRetry={refetch}
-                  onFund={(treasuryId) => setDoing({ what: 'fund', treasuryId })}
+                  onFund={(treasuryId) => setDoing({ what: 'fund', ...(treasuryId !== NOT_OPEN && { treasuryId }) })}
                   onWithdraw={(treasuryId) => setDoing({ what: 'withdraw', treasuryId })}
                 />
                 <OtherTreasuries balance={balance} />
@@ -104,3 +100,25 @@ export function PaymentsView() {
     </Page>
   );
 }
+
+/** The figures of the account's money, and the alert about them. */
+const BalanceFigures = ({ balance }: { balance: Balance | undefined }) => (
+  <>
+    <LowBalance balance={balance} actions={<AddTestFunds />} />
+    <Stats>
+      <Stat
+        label="You can spend"
+        value={<Money amount={balance?.spendable.total} />}
+        hint={balance && boundText(balance.spendable)}
+      />
+      <Stat
+        label="Earnings to collect"
+        value={<Money amount={balance?.earnings} />}
+        hint={<EarningsHint balance={balance} />}
+      />
+      <Stat label="Held" value={<Money amount={balance?.held} />} hint="for running calls" />
+      <Stat label="Pending" value={<Money amount={balance?.pending} />} hint="deposits in progress" />
+    </Stats>
+    <AlertLine balance={balance} />
+  </>
+);

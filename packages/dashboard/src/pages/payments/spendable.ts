@@ -27,11 +27,17 @@ export function lackOf(spendable: Spendable, price: string): Lack | null {
   return { reason, text: texts[reason](spendable, price) };
 }
 
+const isPositive = (amount: string): boolean => parseUsdc(amount) > 0n;
+
+/** True if there are earnings that could pay for calls once they are collected. */
+export const hasEarnings = (balance: Pick<Balance, 'earnings'> | undefined): boolean =>
+  balance !== undefined && isPositive(balance.earnings);
+
 /** Text that explains which limit applies to the spendable amount. */
-export const boundText = ({ limitedBy, callsLeft }: Spendable): string =>
+export const boundText = ({ limitedBy, callsLeft, perCall }: Spendable): string =>
   ({
     funds: 'on calls, from the treasury',
-    per_call: "the key's limit per call",
+    per_call: `at most ${perCall} per call`,
     per_day: "the key's limit per day",
     plan: 'no calls left this hour',
     scope: 'the key may not make calls',

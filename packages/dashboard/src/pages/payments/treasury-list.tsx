@@ -1,6 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
-import { useApiMutation } from '../../app/api-query.ts';
+import { useMemo, useState } from 'react';
 import { Button, IconButton } from '../../ui/controls/button.tsx';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { Menu } from '../../ui/controls/menu.tsx';
@@ -8,10 +7,9 @@ import { Card } from '../../ui/layout/card.tsx';
 import { type Column, DataTable } from '../../ui/layout/data-table.tsx';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Badge } from '../../ui/values/badge.tsx';
-import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
-import type { NamedTreasury } from './treasury.ts';
+import { isIdle, type NamedTreasury, NOT_OPEN, withAccount } from './treasury.ts';
 
 interface TreasuryListProps {
   readonly treasuries: readonly NamedTreasury[] | undefined;
@@ -21,20 +19,26 @@ interface TreasuryListProps {
   readonly onWithdraw: (treasuryId: string) => void;
 }
 
-const Name = ({ treasury: { treasuryId, name } }: { treasury: NamedTreasury }) => (
-  <div className="min-w-40">
-    <Link
-      to="/payments/treasuries/$treasuryId"
-      params={{ treasuryId }}
-      className={`${linkClass} font-medium wrap-anywhere`}
-    >
-      {name}
-    </Link>
-    <div>
-      <Copyable label="treasury id" text={treasuryId} short />
+const Name = ({ treasury: { treasuryId, name } }: { treasury: NamedTreasury }) =>
+  treasuryId === NOT_OPEN ? (
+    <div className="min-w-40">
+      <span className="font-medium">{name}</span>
+      <div className="text-[13px] text-muted">opened by the first deposit</div>
     </div>
-  </div>
-);
+  ) : (
+    <div className="min-w-40">
+      <Link
+        to="/payments/treasuries/$treasuryId"
+        params={{ treasuryId }}
+        className={`${linkClass} font-medium wrap-anywhere`}
+      >
+        {name}
+      </Link>
+      <div>
+        <Copyable label="treasury id" text={treasuryId} short />
+      </div>
+    </div>
+  );
 
 const columnsOf = (
   onFund: TreasuryListProps['onFund'],
@@ -52,46 +56,39 @@ const columnsOf = (
         trigger={<IconButton size="sm" icon="more" label={`Actions for ${name}`} />}
         items={[
           { label: 'Add funds', icon: 'plus', onSelect: () => onFund(treasuryId) },
-          { label: 'Withdraw', icon: 'arrowUp', onSelect: () => onWithdraw(treasuryId) },
+          ...(treasuryId === NOT_OPEN
+            ? []
+            : [{ label: 'Withdraw', icon: 'arrowUp' as const, onSelect: () => onWithdraw(treasuryId) }]),
         ]}
       />
     ),
   },
 ];
 
+/** The account's treasury, which pays for calls, and those of agents that hold money; the empty ones on demand. */
 export function TreasuryList({ treasuries, error, onRetry, onFund, onWithdraw }: TreasuryListProps) {
+  const [showsIdle, setShowsIdle] = useState(false);
   const columns = useMemo(() => columnsOf(onFund, onWithdraw), [onFund, onWithdraw]);
+  const all = treasuries && withAccount(treasuries);
+  const idle = all?.filter(isIdle).length ?? 0;
   return (
     <Card isFlush>
       <DataTable
         label="Treasuries"
         columns={columns}
-        rows={treasuries}
+        rows={showsIdle ? all : all?.filter((each) => !isIdle(each))}
         rowId={({ treasuryId }) => treasuryId}
         error={error}
         onRetry={onRetry}
-        empty={<NoTreasury />}
+        empty={<EmptyState title="No treasury yet" />}
       />
+      {idle > 0 && (
+        <div className="border-t border-line px-4 py-2">
+          <Button size="sm" variant="ghost" onClick={() => setShowsIdle(!showsIdle)}>
+            {showsIdle ? 'Hide' : 'Show'} {idle} without money
+          </Button>
+        </div>
+      )}
     </Card>
-  );
-}
-
-function NoTreasury() {
-  const open = useApiMutation('createTreasury', { invalidates: ['getBalance'] });
-  return (
-    <EmptyState
-      title="No treasury yet"
-      command={`curl -X POST -H "Authorization: Bearer $AGENT_NETWORK_KEY" \\\n     ${location.origin}/payments/treasury`}
-    >
-      <p>A treasury pays for calls without a signature each time.</p>
-      <div className="mt-3">
-        <Button variant="primary" isBusy={open.isPending} onClick={() => open.mutate({ body: {} })}>
-          Open a treasury
-        </Button>
-      </div>
-      <div className="mt-3 text-left empty:hidden">
-        <ErrorNote error={open.error} />
-      </div>
-    </EmptyState>
   );
 }

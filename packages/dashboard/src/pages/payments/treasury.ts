@@ -11,19 +11,55 @@ export interface NamedTreasury {
   readonly held: string;
 }
 
-/** Treasuries under their labels, or the names of their agents. */
-export const nameTreasuries = (treasuries: Balance['treasuries']): NamedTreasury[] =>
-  treasuries.map(({ treasuryId, agentId, agentName, label, available, held }) => ({
+/** Treasuries under their labels, or the names of their agents; the account's first, as it pays for calls. */
+export function nameTreasuries(treasuries: Balance['treasuries']): NamedTreasury[] {
+  const named = treasuries.map(({ treasuryId, agentId, agentName, label, available, held }) => ({
     treasuryId,
     agentId,
     name: label ?? (agentId === null ? 'Account' : (agentName ?? 'Agent')),
     available,
     held,
   }));
+  return [...named.filter(({ agentId }) => agentId === null), ...named.filter(({ agentId }) => agentId !== null)];
+}
+
+/** The account's treasury while there is none: it is opened by the first deposit. */
+export const NOT_OPEN = '';
+const unopened: NamedTreasury = {
+  treasuryId: NOT_OPEN,
+  agentId: null,
+  name: 'Account',
+  available: '0.00',
+  held: '0.00',
+};
+
+/** With the account's treasury in front, even if it is not open yet. */
+export const withAccount = (
+  treasuries: readonly NamedTreasury[],
+): readonly [NamedTreasury, ...(readonly NamedTreasury[])] => {
+  const [first = unopened, ...others] = treasuries;
+  return first.agentId === null ? [first, ...others] : [unopened, ...treasuries];
+};
+
+const isZero = (amount: string): boolean => /^0(\.0*)?$/.test(amount);
+
+/** True for an agent's treasury that holds nothing: lists leave it out at first. */
+export const isIdle = ({ agentId, available, held }: NamedTreasury): boolean =>
+  agentId !== null && isZero(available) && isZero(held);
 
 /** For lists to choose from. */
-export const treasuryOptions = (treasuries: readonly NamedTreasury[]) =>
-  treasuries.map(({ treasuryId, name, available }) => ({ value: treasuryId, label: `${name}: ${available} USDC` }));
+export const treasuryOptions = (treasuries: readonly NamedTreasury[]) => treasuries.map(optionOf);
+
+const optionOf = ({ treasuryId, name, available }: NamedTreasury) => ({
+  value: treasuryId,
+  label: `${name}: ${available} USDC`,
+});
+
+/** Options for deposits: the account's treasury first, open or not. */
+export const fundingOptions = (treasuries: readonly NamedTreasury[]) => {
+  const [account, ...others] = withAccount(treasuries);
+  return [optionOf(account), ...others.map(optionOf)] as const;
+};
 
 /** Label of each entry type. */
 export const entryTexts: Readonly<Record<StatementEntry['type'], string>> = {
@@ -39,6 +75,7 @@ export const entryTexts: Readonly<Record<StatementEntry['type'], string>> = {
   bill: 'Call, billed on chain',
   bill_return: 'Charge returned',
   fee_payout: 'Fees paid out',
+  collect: 'Earnings collected',
 };
 
 const DAY_MS = 86_400_000;

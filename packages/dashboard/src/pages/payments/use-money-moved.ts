@@ -1,7 +1,13 @@
 import type { EndpointName } from '@agent-network/contracts/api';
 import { useQueryClient } from '@tanstack/react-query';
 
-const stale: readonly EndpointName[] = ['getBalance', 'listPayments', 'getStatement'];
+const stale: readonly EndpointName[] = [
+  'getBalance',
+  'listPayments',
+  'getStatement',
+  'getAgentEarnings',
+  'listOwnAgents',
+];
 
 /** Returns a function to call when money may have moved; it reloads all data that shows money. */
 export function useMoneyMoved(): () => Promise<unknown> {

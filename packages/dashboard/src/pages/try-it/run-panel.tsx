@@ -6,6 +6,7 @@ import { FactRow } from '../../ui/layout/fact-row.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Money } from '../../ui/values/money.tsx';
 import { Warning } from '../../ui/values/note.tsx';
+import { AddTestFunds } from '../payments/add-test-funds.tsx';
 import { useSpendable } from '../payments/lack-of-funds.tsx';
 import { ChannelPanel } from './channel-panel.tsx';
 import { PayChoice } from './pay-choice.tsx';
@@ -65,6 +66,7 @@ export function RunPanel({ formId, price, quote, hasRisen, payment, isBusy, isDi
             </Warning>
           )}
         </div>
+        {lacking?.reason === 'funds' && <AddTestFunds />}
         <Button
           type="submit"
           form={formId}

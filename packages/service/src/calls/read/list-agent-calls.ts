@@ -8,6 +8,8 @@ import { requireOwned } from '../../agents/listing/own-agents.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { pageCursor, readPageCursor } from '../../lib/page-position.ts';
 import { utcPeriod } from '../../lib/utc-period.ts';
+import { agentTreasuryId } from '../../payments/ledger/treasury.ts';
+import { readWithdrawn } from '../../payments/payouts/collect-earnings.ts';
 import type { Store } from '../../store/database.ts';
 import { type AgentCallRow, groupFailures, listCallsTo } from './agent-call-store.ts';
 import { type AgentFigureRow, listAgentFigures } from './call-figure-store.ts';
@@ -104,14 +106,16 @@ export async function readAgentEarnings(
   agentId: string,
   { days = EARNINGS_DAYS }: Parsed<Api['getAgentEarnings']>['query'],
 ): Promise<DataOf<Api['getAgentEarnings']>> {
-  await requireOwned(ctx, accountId, agentId);
+  const { ownedSince } = await requireOwned(ctx, accountId, agentId);
   const period = utcPeriod(days, ctx.clock.now());
   const rows = await listAgentFigures(ctx.db, [agentId], period.from);
+  const withdrawnMicro = await readWithdrawn(ctx, agentTreasuryId(agentId), ownedSince);
   const byStart = new Map(rows.map((row) => [row.start.getTime(), row]));
   const starts = days === 1 ? [period.from] : period.starts;
   return {
     ...{ agentId, days, from: period.from.toISOString(), to: period.to.toISOString() },
     ...sumUp(rows),
+    withdrawn: formatUsdc(withdrawnMicro),
     buckets: starts.map((start) => {
       const row = byStart.get(start.getTime());
       return { from: start.toISOString(), ...sumUp(row ? [row] : []) };

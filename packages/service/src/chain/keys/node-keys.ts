@@ -12,6 +12,8 @@ export interface NodeKeys {
   readonly senders: readonly Signer[];
   /** The key that writes to the registry and holds unclaimed tokens; null: this node does not write there. */
   readonly registrar: Signer | null;
+  /** The key of the wallet with test USDC for accounts; null: this node gives none. It signs nothing else. */
+  readonly faucet: Signer | null;
   /** The key that signs receipts of requests and of x402 payments: the wallet's, so that callers recognise it. */
   readonly receiptSigner: Signer;
   readonly secrets: Secrets;
@@ -19,7 +21,7 @@ export interface NodeKeys {
 
 /** Makes the keys of a node. In local mode, `configured` includes the keys of the data folder. */
 export function createNodeKeys(configured: ConfiguredSecrets): NodeKeys {
-  const { settlementPrivateKey, senderPrivateKeys, registrarPrivateKey, secretKey } = configured;
+  const { settlementPrivateKey, senderPrivateKeys, registrarPrivateKey, faucetPrivateKey, secretKey } = configured;
   invariant(settlementPrivateKey !== null && secretKey !== null, 'keys are configured or made by local mode');
   const wallet = createLocalSigner(settlementPrivateKey);
   const further = (senderPrivateKeys ?? []).map(createLocalSigner).filter(({ address }) => address !== wallet.address);
@@ -28,6 +30,7 @@ export function createNodeKeys(configured: ConfiguredSecrets): NodeKeys {
     senders: [wallet, ...new Map(further.map((sender) => [sender.address, sender])).values()],
     registrar:
       registrarPrivateKey === null || registrarPrivateKey === 'none' ? null : createLocalSigner(registrarPrivateKey),
+    faucet: faucetPrivateKey === null ? null : createLocalSigner(faucetPrivateKey),
     receiptSigner: wallet,
     secrets: createSecrets(secretKey),
   };

@@ -39,8 +39,12 @@ export function newWallet(): LocalWallet {
   return { address: getAddress(createLocalSigner(privateKey).address), privateKey };
 }
 
-/** Adds the keys of this folder to those that are configured. */
-export function withLocalKeys(configured: ConfiguredSecrets, local: LocalKeys): ConfiguredSecrets {
+/** Adds the keys of this folder to those that are configured; a faucet's only where the chain is one of this machine. */
+export function withLocalKeys(
+  configured: ConfiguredSecrets,
+  local: LocalKeys,
+  { isLocal }: { readonly isLocal: boolean },
+): ConfiguredSecrets {
   const settlementPrivateKey = configured.settlementPrivateKey ?? local.settlementPrivateKey;
   // Whoever configures the wallet configures its senders as well.
   const senders = configured.settlementPrivateKey === null ? senderKeysOf(local) : [];
@@ -49,6 +53,7 @@ export function withLocalKeys(configured: ConfiguredSecrets, local: LocalKeys): 
     senderPrivateKeys: configured.senderPrivateKeys ?? senders,
     // Data folders of older versions, and all processes of a node, then have it.
     registrarPrivateKey: configured.registrarPrivateKey ?? deriveKey(settlementPrivateKey, 'registrar'),
+    faucetPrivateKey: configured.faucetPrivateKey ?? (isLocal ? deriveKey(settlementPrivateKey, 'faucet') : null),
     secretKey: configured.secretKey ?? local.secretKey,
   };
 }

@@ -58,8 +58,9 @@ export async function startLocalParts(parts: LocalPartsNeeds, stops: StopStep[])
   const { dataDir } = config;
   const { databaseUrl } = parts.localData ?? (await openLocalData(parts, stops));
   const keys = await loadLocalKeys(dataDir);
-  const nodeKeys = createNodeKeys(withLocalKeys(secrets, keys));
+  const nodeKeys = createNodeKeys(withLocalKeys(secrets, keys, { isLocal: isLocalChain(config) }));
   const senders = keysOf(nodeKeys).map(({ address }) => getAddress(address));
+  const faucet = nodeKeys.faucet && getAddress(nodeKeys.faucet.address);
   let rpcUrl = config.chainRpcUrl;
   let further = config.furtherNetworks;
   const chainParts = { dataDir, databaseUrl, keys, senders, log };
@@ -70,6 +71,7 @@ export async function startLocalParts(parts: LocalPartsNeeds, stops: StopStep[])
     async openChain() {
       if (rpcUrl !== null) {
         if (isLocalChain(config)) await prepareJoined(rpcUrl, senders);
+        if (isLocalChain(config)) await fillFaucet(firstUrl(rpcUrl), faucet);
         // A further chain that is away is tried again.
         for (const each of further.filter(({ isLocal }) => isLocal))
           await prepareJoined(each.rpcUrl, senders).catch((err) =>
@@ -82,6 +84,7 @@ export async function startLocalParts(parts: LocalPartsNeeds, stops: StopStep[])
         ids.map((chainId) => startChain({ ...chainParts, chainId }, stops)),
       );
       await saveLocalKeys(dataDir, keys);
+      await fillFaucet(first, faucet);
       rpcUrl = first;
       const started = config.localChainIds.map((chainId, index) => localNetwork(chainId, others[index] ?? ''));
       const tokens = config.localTokens.map((token) => localNetwork(LOCAL_CHAIN_ID, first, token));
@@ -151,6 +154,16 @@ async function giveGas(rpcUrl: string, senders: readonly Hex[]): Promise<boolean
   const poor = senders.filter((_, index) => BigInt(balances[index] ?? 0) < ETHER);
   for (const address of poor) await callChain(rpcUrl, 'anvil_setBalance', address, numberToHex(GAS_WEI));
   return poor.length > 0;
+}
+
+const FAUCET_LEAST = 100_000n * USDC;
+const FAUCET_FILL = 1_000_000n * USDC;
+
+/** Mints test USDC for the faucet when it has little left: once in the life of most chains. */
+async function fillFaucet(rpcUrl: string, address: Hex | null): Promise<void> {
+  const token = usdcOn(LOCAL_CHAIN_ID);
+  if (address === null || (await balanceOf({ token, rpcUrl }, address)) >= FAUCET_LEAST) return;
+  await fundWallets(rpcUrl, token, [{ address, ethWei: 0n, usdcMicro: FAUCET_FILL }]);
 }
 
 const gasOf = (address: Hex): WalletFunding => ({ address, ethWei: GAS_WEI, usdcMicro: 0n });

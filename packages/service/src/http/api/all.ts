@@ -1,4 +1,5 @@
 import type { Api } from '@agent-network/contracts/api';
+import { formatUsdc } from '@agent-network/contracts/money';
 import type { webhookEndpoints } from '@agent-network/contracts/webhooks';
 import { listAudit } from '../../accounts/audit.ts';
 import { requireAccount } from '../../accounts/caller.ts';
@@ -62,7 +63,9 @@ import { readSettings } from '../../operator/read-settings.ts';
 import { readStatus } from '../../operator/read-status.ts';
 import { claimWallet } from '../../payments/deposits/claim-wallet.ts';
 import { deposit } from '../../payments/deposits/deposit.ts';
+import { addTestFunds } from '../../payments/deposits/test-funds.ts';
 import { createTreasury, readBalance, readTreasury } from '../../payments/ledger/treasury.ts';
+import { collectEarnings } from '../../payments/payouts/collect-earnings.ts';
 import { creditHeldPayout, listHeldPayouts } from '../../payments/payouts/credit-held.ts';
 import { requestWithdrawal, withdrawProven } from '../../payments/payouts/prove-withdrawal.ts';
 import { readWithdrawal } from '../../payments/payouts/withdraw.ts';
@@ -72,6 +75,7 @@ import {
   listChannels,
   readChannel,
 } from '../../payments/schemes/batch-settlement/read-channels.ts';
+import { setBalanceAlert } from '../../payments/statements/balance-alert.ts';
 import { listPayments } from '../../payments/statements/list-payments.ts';
 import { readAssetReserves } from '../../payments/statements/read-networks.ts';
 import { readStatement } from '../../payments/statements/read-statement.ts';
@@ -146,6 +150,9 @@ const paymentHandlers = {
     await setPaymentResponse(ctx, call, { ...paid, transactionHash: data.transactionHash });
     return data;
   },
+  addTestFunds: (ctx, { caller, client, once }) => addTestFunds(ctx, requireAccount(caller), client.address, once),
+  collectEarnings: (ctx, { caller, body, once }) => collectEarnings(ctx, requireAccount(caller), body, once),
+  setBalanceAlert: (ctx, { caller, body }) => setBalanceAlert(ctx, requireAccount(caller), body),
   withdraw: (ctx, { caller, body, once }) => withdrawProven(ctx, requireAccount(caller), body, once),
   requestWithdrawal: (ctx, { caller, body, once }) => requestWithdrawal(ctx, requireAccount(caller), body, once),
   getWithdrawal: (ctx, { caller, params }) => readWithdrawal(ctx, caller, params.withdrawalId),
@@ -214,6 +221,7 @@ const sessionHandlers = {
     chainId: ctx.chain.chainId,
     isLocalChain: ctx.chain.isLocal,
     usdc: ctx.chain.token,
+    testFunds: ctx.faucet && formatUsdc(ctx.faucetSettings.amountMicro),
     version: NODE_VERSION,
   }),
   async endSession(ctx, { caller, setHeader }) {

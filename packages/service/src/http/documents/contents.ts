@@ -257,17 +257,15 @@ export const reference: Readonly<Record<string, readonly PageOfCalls[]>> = {
   'API: money': [
     {
       slug: 'api/payments',
-      title: 'Treasuries and withdrawals',
-      about: 'Deposit, balance, withdraw.',
-      calls: [
-        'createTreasury',
-        'depositToTreasury',
-        'getBalance',
-        'getTreasury',
-        'withdraw',
-        'requestWithdrawal',
-        'getWithdrawal',
-      ],
+      title: 'Treasuries',
+      about: 'Deposit, test money, balance.',
+      calls: ['createTreasury', 'depositToTreasury', 'addTestFunds', 'getBalance', 'getTreasury', 'setBalanceAlert'],
+    },
+    {
+      slug: 'api/withdrawals',
+      title: 'Earnings and withdrawals',
+      about: 'Collect earnings, withdraw to a wallet.',
+      calls: ['collectEarnings', 'withdraw', 'requestWithdrawal', 'getWithdrawal'],
     },
     {
       slug: 'api/statements',

@@ -339,7 +339,7 @@ describe('llms.txt', () => {
   const text = llmsText(document, 'https://node.example');
 
   it('is short, and leaves no place open', () => {
-    expect(Buffer.byteLength(text)).toBeLessThan(21_000);
+    expect(Buffer.byteLength(text)).toBeLessThan(22_000);
     expect(text).not.toContain('{{');
     expect(text).toContain('https://node.example/openapi.json');
   });
@@ -361,13 +361,13 @@ describe('the mounted documents', () => {
     ['/docs', 'text/html; charset=utf-8', '<h1>Concepts</h1>'],
     ['/docs/', 'text/html; charset=utf-8', '<h1>Concepts</h1>'],
     ['/docs/quickstart', 'text/html; charset=utf-8', '<h1>Quickstart</h1>'],
-    ['/docs/api/payments', 'text/html; charset=utf-8', '<h1>Treasuries and withdrawals</h1>'],
+    ['/docs/api/payments', 'text/html; charset=utf-8', '<h1>Treasuries</h1>'],
     ['/docs/style.css', 'text/css; charset=utf-8', 'light-dark('],
     ['/docs/docs.js', 'text/javascript; charset=utf-8', "import '/pages/page.js'"],
     ['/docs/search.js', 'text/javascript; charset=utf-8', 'createSearch'],
     ['/docs/search-words.js', 'text/javascript; charset=utf-8', 'stopWords'],
     ['/docs/minisearch.js', 'text/javascript; charset=utf-8', 'as default'],
-    ['/docs/search.json', 'application/json', '/docs/api/payments#withdraw'],
+    ['/docs/search.json', 'application/json', '/docs/api/withdrawals#withdraw'],
     ['/llms.txt', 'text/plain; charset=utf-8', 'Base address: https://node.example'],
   ])('%s is %s', async (path, type, content) => {
     const answer = await app.request(path);

@@ -30,7 +30,7 @@ import type { Settler } from '../settlement/settler.ts';
 import { type PaymentTerms, paymentPending, paymentRequired } from '../x402/payment-required.ts';
 import { onPresented, type PresentedPayment } from '../x402/presented-payment.ts';
 
-type DepositContext = ChainContext &
+export type DepositContext = ChainContext &
   PaymentChecks &
   Pick<NodeKeys, 'secrets'> &
   NodeIdentity & { readonly settler: Settler };
@@ -108,7 +108,7 @@ export async function deposit(
 }
 
 /** True for a failed deposit, and for one that the ledger reversed. Both can be made again under the same key. */
-const hasCreditedNothing = (state: ChainPaymentState): boolean => state === 'failed' || state === 'reversed';
+export const hasCreditedNothing = (state: ChainPaymentState): boolean => state === 'failed' || state === 'reversed';
 
 async function treasuryFor(ctx: DepositContext, caller: KnownCaller, id: string | undefined): Promise<LedgerAccount> {
   if (id !== undefined) return requireTreasury(ctx, caller, id);

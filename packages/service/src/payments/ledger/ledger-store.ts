@@ -204,6 +204,38 @@ export async function lockLedgerAccount(sql: Sql, id: string): Promise<LedgerAcc
   return rows[0] ?? null;
 }
 
+/** Locks ledger accounts until the transaction ends, in the order of ids. */
+export const lockLedgerAccounts = (tx: Tx, ids: readonly string[]): Promise<LedgerAccount[]> =>
+  tx.query<LedgerAccount>(
+    'lock-ledger-accounts',
+    `select ${columns} from ledger_account where id = any($1) order by id for no key update`,
+    [ids],
+  );
+
+/** An account's agents' treasuries with money that is not frozen, the fullest first. */
+export const listEarnings = (
+  sql: Sql,
+  { accountId, agentId, most }: { readonly accountId: string; readonly agentId: string | null; readonly most: number },
+): Promise<LedgerAccount[]> =>
+  sql.query<LedgerAccount>(
+    'list-earnings',
+    `select ${columns} from ledger_account
+      where account_id = $1 and kind = 'agent' and ($2::text is null or agent_id = $2) and posted_micro > held_micro
+        and frozen_at is null order by posted_micro - held_micro desc, id limit $3`,
+    [accountId, agentId, most],
+  );
+
+/** Sum of what was collected from a treasury since a time. */
+export async function sumCollected(sql: Sql, treasuryId: string, since: Date | null): Promise<bigint> {
+  const [row] = await sql.query<{ micro: bigint }>(
+    'sum-collected',
+    `select coalesce(sum(amount_micro), 0)::bigint as micro from transfer
+      where debit = $1 and kind = 'collect' and created_at >= coalesce($2::timestamptz, '-infinity')`,
+    [treasuryId, since],
+  );
+  return row?.micro ?? 0n;
+}
+
 const freeAccounts = (ids: readonly string[]): WantedRows => ({
   ...{ name: 'lock-free-accounts', key: 'id', from: 'ledger_account where id = any($1)', params: [ids] },
   nameOf: (id) => id,
@@ -295,6 +327,7 @@ export interface NewTransfer {
     | 'charge'
     | 'bill_return'
     | 'fee_payout'
+    | 'collect'
     | 'voucher'
     | 'voucher_release'
     | 'voucher_claim'

@@ -13,6 +13,7 @@ import { createLazyCopies } from '../../store/replica/lazy-copies.ts';
 import type { Replica } from '../../store/replica/replica.ts';
 import type { Sql, Tx } from '../../store/sql.ts';
 import { assetOf, inAsset, type LedgerAsset, plainId } from './asset-account.ts';
+import { findBalanceAlert } from './balance-alert-store.ts';
 import { isBusyRow } from './ledger-batcher.ts';
 import type { Ledger, SeenTreasuries } from './ledger-services.ts';
 import {
@@ -230,10 +231,11 @@ export async function readBalance(
 ): Promise<Balance> {
   const visible = await visibleTreasuries(ctx, caller);
   const treasuries = visible.filter(({ asset }) => asset === null);
-  const [sums, names, spendable] = await Promise.all([
+  const [sums, names, spendable, alertMicro] = await Promise.all([
     sumsOf(ctx, caller, visible),
     listTreasuryNames(ctx.db, caller.accountId),
     readSpendable(ctx, caller, treasuries),
+    findBalanceAlert(ctx.db, caller.accountId),
   ]);
   const plainIds = [...new Set(visible.map(({ id }) => plainId(id)))];
   // A first deposit in an asset is pending before there is an account in it.
@@ -254,7 +256,12 @@ export async function readBalance(
   const [own, ...others] = all;
   invariant(own?.asset === null, 'the default asset is the first');
   const shown = others.filter(({ asset, pendingMicro }) => sums.has(asset) || pendingMicro > 0n);
+  const payer = treasuries.find(({ id }) => id === spendable.treasuryId);
+  const inPayer = payer ? payer.postedMicro - payer.heldMicro : 0n;
   return {
+    spendable,
+    earnings: formatUsdc(own.postedMicro - own.heldMicro - inPayer),
+    alertBelow: alertMicro === null ? null : formatUsdc(alertMicro),
     ...amounts(own),
     currency: 'USDC',
     network: ctx.chain.name,
@@ -267,7 +274,6 @@ export async function readBalance(
       const asset = each.asset ?? assetIdOf(ctx.chain);
       return { ...nameAsset(asset), ...amounts(each) };
     }),
-    spendable,
   };
 }
 

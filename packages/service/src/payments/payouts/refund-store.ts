@@ -32,6 +32,18 @@ export async function findNthWithdrawal(sql: Sql, accountId: string, since: Date
   return row?.begunAt ?? null;
 }
 
+/** Sum of the withdrawals from a treasury since a time, with those that are under way. */
+export async function sumWithdrawn(sql: Sql, treasuryId: string, since: Date | null): Promise<bigint> {
+  const [row] = await sql.query<{ micro: bigint }>(
+    'sum-withdrawn',
+    `select coalesce(sum(value_micro), 0)::bigint as micro from chain_payment
+      where ledger_account_id = $1 and purpose = 'withdrawal' and state <> 'failed'
+        and created_at >= coalesce($2::timestamptz, '-infinity')`,
+    [treasuryId, since],
+  );
+  return row?.micro ?? 0n;
+}
+
 /** True if a settled payment of a request was neither held for it nor refunded. */
 export async function isUntouched(tx: Tx, requestId: string): Promise<boolean> {
   const [row] = await tx.query<{ isUntouched: boolean }>(

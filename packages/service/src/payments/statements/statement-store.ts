@@ -54,11 +54,12 @@ const statementOf = (order: 'asc' | 'desc') =>
           case when e.kind in ('charge', 'fee', 'refund', 'bill', 'bill_return') then e.subject_id end as "requestId", p.id as "paymentId",
           case when e.kind in ('withdrawal', 'return', 'fee_payout') then e.subject_id end as "withdrawalId",
           p.transaction_hash as "transactionHash",
-          case when e.kind = 'charge' and e.direction = 'debit' then a.agent_id
+          case when a.agent_id is not null then a.agent_id
                when p.direction = 'in' then p.from_address else p.to_address end as counterparty,
           g.name as "counterpartyName"
      from (select * from (${sidesOf(order)}) side order by sequence ${order} limit $6) e
-     left join ledger_account a on e.kind = 'charge' and e.direction = 'debit' and a.id = e.credit
+     left join ledger_account a on a.id = case when e.kind = 'charge' and e.direction = 'debit' then e.credit
+                                               when e.kind = 'collect' and e.direction = 'credit' then e.debit end
      left join agent g on g.id = a.agent_id
      left join chain_payment p on p.subject_id = e.subject_id
       and p.purpose = case when e.kind in ('deposit', 'reversal') then 'deposit' when e.kind in ('withdrawal', 'return') then 'withdrawal'

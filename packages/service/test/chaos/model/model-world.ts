@@ -125,7 +125,8 @@ async function nodeKeys(chain: LocalChain) {
   const addresses = [settlementPrivateKey, ...senderPrivateKeys].map((key) => privateKeyToAccount(key).address);
   await chain.fund(addresses.map((address) => ({ address, ethWei: 1000n * ETHER, usdcMicro: 0n })));
   const secretKey = randomBytes(32).toString('hex');
-  const keys = createNodeKeys({ settlementPrivateKey, senderPrivateKeys, registrarPrivateKey: null, secretKey });
+  const others = { registrarPrivateKey: null, faucetPrivateKey: null, secretKey };
+  const keys = createNodeKeys({ settlementPrivateKey, senderPrivateKeys, ...others });
   return { keys, localWallet: null };
 }
 

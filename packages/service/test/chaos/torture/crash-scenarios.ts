@@ -176,6 +176,16 @@ const depositInto: Scenario = async (site, arm) => {
   expect(await balanceOf(site, key)).toEqual({ available: PRICE, held: '0.00' });
 };
 
+const testFunds: Scenario = async (site, arm) => {
+  const { key } = await site.newAccount();
+  const call = { key, headers: { 'idempotency-key': 'once' } };
+  await arm();
+  const { answer } = await site.insist('POST', '/payments/test-funds', call);
+  expect(answer.body).toMatchObject({ data: { amount: '10.00', balance: '10.00' } });
+  await expectPeace(site);
+  expect(await balanceOf(site, key)).toEqual({ available: '10.00', held: '0.00' });
+};
+
 const withdrawal: Scenario = async (site, arm) => {
   const { key } = await newClient(site, '0.12');
   const wallet = await site.newWallet(0n);
@@ -187,6 +197,29 @@ const withdrawal: Scenario = async (site, arm) => {
   expect((await site.request('GET', path, { key })).body.data).toMatchObject({ status: 'confirmed', amount: PRICE });
   expect(await movements(site, wallet)).toEqual({ paid: [], gotBack: [PRICE_MICRO] });
   expect(await balanceOf(site, key)).toEqual({ available: formatUsdc(120_000n - PRICE_MICRO), held: '0.00' });
+};
+
+const collection: Scenario = async (site, arm) => {
+  const [agent] = site.agents;
+  const { key } = await newClient(site, '0.12');
+  const paid = await site.insist('POST', `/invoke/${agent.id}`, {
+    key,
+    body: { task: 'survive' },
+    headers: { 'idempotency-key': 'once' },
+  });
+  await recordOf(site, key, paid);
+  const before = await earned(site);
+  await arm();
+  const call = {
+    key: site.owner.key,
+    body: { agentId: agent.id },
+    headers: { 'idempotency-key': crypto.randomUUID() },
+  };
+  const { answer } = await site.insist('POST', '/payments/collect', call);
+  expect(parseUsdc(answer.body.data.amount)).toBeGreaterThanOrEqual(PRICE_MICRO);
+  expect((await site.insist('POST', '/payments/collect', call)).answer.body.data).toEqual(answer.body.data);
+  await expectPeace(site);
+  expect(await earned(site)).toBe(before);
 };
 
 export const scenarios = {
@@ -210,7 +243,9 @@ export const scenarios = {
     withdrawnCall(site, arm, (key, insisted) => recordOf(site, key, insisted)),
   'a bulk request under an Idempotency-Key': bulkCall,
   'a deposit': depositInto,
+  'test money under an Idempotency-Key': testFunds,
   'a withdrawal under an Idempotency-Key': withdrawal,
+  'collected earnings under an Idempotency-Key': collection,
   'a call of an agent that bills directly': (site, arm) => billedCall(site, arm, () => expectPeace(site)),
   'a failed call of an agent that does not collect': (site, arm) => uncollectedCall(site, arm, () => expectPeace(site)),
   'a call of an OpenAI endpoint': (site, arm) => sentOnceCall(site, arm, () => expectPeace(site)),
