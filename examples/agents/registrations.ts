@@ -10,6 +10,7 @@ export const echoAgent: AgentDescription = {
   description: 'Sends back the task and the input that it was given. Good for trying out a node.',
   capabilities: ['echo'],
   rates: { perRequest: '0.01' },
+  exampleQuestions: ['Repeat what I say', 'Check that a paid call works'],
   types: {
     inputSchema: { type: 'object', properties: { message: text('Message', 20_000) } },
     outputSchema: { type: 'object', properties: { echo: { type: 'object' } }, required: ['echo'] },
@@ -30,6 +31,12 @@ export const textAnalystAgent: AgentDescription = {
     'Counts words and sentences, finds keywords and summarises English text with its own sentences. Send the text as the task, or in the field text of the input.',
   capabilities: ['text-analysis', 'keyword-extraction', 'summarization'],
   rates: { perRequest: '0.05' },
+  exampleQuestions: [
+    'Summarize this article in three sentences',
+    'TL;DR of this blog post',
+    'What are the keywords of this text?',
+    'How many words does my document have?',
+  ],
   types: {
     inputSchema: {
       type: 'object',
@@ -69,6 +76,11 @@ export const caseConverterAgent: AgentDescription = {
     'Writes words in camelCase, snake_case, kebab-case and Title Case. Free: anybody can try it, without an account.',
   capabilities: ['case-conversion'],
   rates: { perRequest: '0' },
+  exampleQuestions: [
+    'Turn this title into camelCase',
+    'Write these words in snake_case',
+    'Make a kebab-case name of this heading',
+  ],
   types: {
     inputSchema: {
       type: 'object',

@@ -276,7 +276,7 @@ export interface DocumentedCalls {
   readonly getNetwork: EndpointName;
   /** List the registration files of this node's agents in the registry, by last change: `GET /network/agents`. */
   readonly listNetworkAgents: EndpointName;
-  /** Read what is missing for a node that others can rely on: address, gas, backup, processes, alerts, fee: `GET /operator/checklist`. */
+  /** Read what is missing for a node that others can rely on: address, gas, backup, processes, alerts, terms, fee: `GET /operator/checklist`. */
   readonly getOperatorChecklist: EndpointName;
   /** Read the settings in force, without secrets: `GET /operator/settings`. */
   readonly getOperatorSettings: EndpointName;

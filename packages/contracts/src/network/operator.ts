@@ -103,7 +103,7 @@ export const OperatorSetting = z.object({
 });
 export type OperatorSetting = z.infer<typeof OperatorSetting>;
 
-export const checklistSteps = ['address', 'gas', 'backup', 'processes', 'alerts', 'fee'] as const;
+export const checklistSteps = ['address', 'gas', 'backup', 'processes', 'alerts', 'terms', 'fee'] as const;
 
 /** A step to a node that others can rely on. */
 export const ChecklistStep = z.object({
@@ -117,7 +117,8 @@ export const operatorEndpoints = {
   getOperatorChecklist: endpoint({
     method: 'GET',
     path: '/operator/checklist',
-    summary: 'Read what is missing for a node that others can rely on: address, gas, backup, processes, alerts, fee',
+    summary:
+      'Read what is missing for a node that others can rely on: address, gas, backup, processes, alerts, terms, fee',
     tag: 'Network',
     auth: 'key',
     scope: 'operator',

@@ -15,6 +15,8 @@ export interface SelfRegistration {
   readonly description?: string;
   readonly capabilities: readonly string[];
   readonly rates: { readonly perRequest: string; readonly perHour?: string };
+  /** Two to five questions that it is for, as people ask them: search finds it by these. */
+  readonly exampleQuestions?: readonly string[];
   /** JSON Schemas of its input and result, with examples. The node refuses calls that do not fit before they are paid. */
   readonly types?: AgentTypes;
 }
@@ -58,7 +60,7 @@ async function resume(client: RegistryClient, kept: Kept, endpoint: string): Pro
 }
 
 async function registerNew(client: RegistryClient, self: SelfRegistration, endpoint: string): Promise<AgentIdentity> {
-  const { name, description, capabilities, rates, types, tokenFile, baseUrl } = self;
+  const { name, description, capabilities, rates, exampleQuestions, types, tokenFile, baseUrl } = self;
   const unfinished = `${tokenFile}.${process.pid}`;
   await mkdir(dirname(tokenFile), { recursive: true });
   try {
@@ -68,6 +70,7 @@ async function registerNew(client: RegistryClient, self: SelfRegistration, endpo
       body: {
         ...{ name, capabilities: [...capabilities], rates, endpoint },
         ...(description ? { description } : {}),
+        ...(exampleQuestions ? { exampleQuestions: [...exampleQuestions] } : {}),
         ...(types ? { types } : {}),
       },
     });

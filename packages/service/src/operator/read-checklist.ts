@@ -37,6 +37,10 @@ export async function readChecklist(ctx: ChecklistContext): Promise<DataOf<Api['
         'alerts',
         (await hasAlerts(ctx.db, operators)) ? null : 'no webhook of an operator and no key that reads the metrics',
       ),
+      toStep(
+        'terms',
+        isGiven(ctx, 'TERMS_URL') && isGiven(ctx, 'ABUSE_CONTACT') ? null : 'TERMS_URL or ABUSE_CONTACT is not set',
+      ),
       feeStep(ctx),
     ],
   };
@@ -48,9 +52,12 @@ const toStep = (step: ChecklistStep['step'], note: string | null): ChecklistStep
   note,
 });
 
+const isGiven = ({ settings }: ShownSettings, wanted: string): boolean =>
+  settings.some(({ name, isDefault }) => name === wanted && !isDefault);
+
 /** A fee of zero is a decision when it is written down. */
-function feeStep({ platformFeeBps, settings }: ChecklistContext): ChecklistStep {
-  const isSet = settings.some(({ name, isDefault }) => name === 'PLATFORM_FEE_BPS' && !isDefault);
+function feeStep(ctx: ChecklistContext): ChecklistStep {
+  const { platformFeeBps } = ctx;
   const note = `the node keeps ${platformFeeBps / 100}% of what agents earn`;
-  return { step: 'fee', isDone: isSet || platformFeeBps > 0, note };
+  return { step: 'fee', isDone: isGiven(ctx, 'PLATFORM_FEE_BPS') || platformFeeBps > 0, note };
 }

@@ -295,7 +295,15 @@ it('the checklist of the operator is judged by the state of the node', async () 
   const { steps } = (await h.request('GET', '/operator/checklist', { key: operator.key })).body.data;
   const states = Object.fromEntries(steps.map(({ step, isDone }: ChecklistStep) => [step, isDone]));
   // Keys of this harness have every scope, that of the metrics too.
-  expect(states).toEqual({ address: false, gas: true, backup: false, processes: false, alerts: true, fee: false });
+  expect(states).toEqual({
+    address: false,
+    gas: true,
+    backup: false,
+    processes: false,
+    alerts: true,
+    terms: false,
+    fee: false,
+  });
   const own = await h.newAccount({ scopes: ['webhooks:manage'] });
   expect(await hasAlerts(h.ctx.db, [own.accountId])).toBe(false);
   const body = { url: 'http://127.0.0.1:9/', eventTypes: ['reserves.drift'] };

@@ -60,6 +60,15 @@ const advices: Readonly<Record<ChecklistStep['step'], Advice>> = {
       </p>
     ),
   },
+  terms: {
+    title: 'Publish terms and a contact',
+    content: (
+      <p>
+        Set <code>TERMS_URL</code>, <code>PRIVACY_URL</code> and <code>ABUSE_CONTACT</code>: the public pages link to
+        them.
+      </p>
+    ),
+  },
   fee: {
     title: 'Decide the fee',
     content: (

@@ -24,6 +24,7 @@ export interface Description {
   readonly description: string;
   readonly capabilities: readonly string[];
   readonly rates: { readonly perRequest: string };
+  readonly exampleQuestions?: readonly string[];
   readonly types?: AgentTypes;
 }
 
