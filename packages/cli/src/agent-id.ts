@@ -23,12 +23,26 @@ export async function agentIdOf({ client }: { readonly client: Client }, text: s
 /** Id of an agent of the account, listed or not, given by id, slug or name in any case; see `agentIdOf`. */
 export async function ownAgentIdOf(client: Client, text: string): Promise<string> {
   if (isId(text)) return text;
-  const { agents } = await client.listOwnAgents({ query: { limit: 100 } });
-  const found = agents.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
+  const found = (await listOwn(client)).filter(({ name }) => name.toLowerCase() === text.toLowerCase());
   if (found.length > 1)
     throw new CommandError(
       `${found.length} of your agents are named "${oneLine(text)}". Use an id: ${found.map(({ id }) => id).join(', ')}.`,
       { code: 'AMBIGUOUS_NAME' },
     );
   return found[0]?.id ?? agentIdOf({ client }, text);
+}
+
+/** Pages of the account's agents that are looked through for a name. */
+const MAX_PAGES = 10;
+
+async function listOwn(client: Client) {
+  const all: { readonly id: string; readonly name: string }[] = [];
+  let cursor: string | undefined;
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const { agents, nextCursor } = await client.listOwnAgents({ query: { limit: 100, cursor } });
+    all.push(...agents);
+    if (nextCursor === null) return all;
+    cursor = nextCursor;
+  }
+  throw new CommandError(`You have more than ${all.length} agents. Use an id.`, { code: 'AMBIGUOUS_NAME' });
 }
