@@ -1,16 +1,9 @@
 import { type ColumnField, type Columns, compareNumbers, compareTexts, NAME_KEY_CHARS, valueFrom } from './columns.ts';
 import type { PageEnd } from './listing.ts';
+import type { Relevance } from './relevance.ts';
 import type { SearchOrder, SortKey } from './search-order.ts';
 import type { Ranking } from './select-window.ts';
-import { emptySet, hasOrdinal, type OrdinalSet } from './sets.ts';
-
-/** Agents that have all words of a query in their name, or in their name or tags. */
-export interface Relevance {
-  readonly inName: OrdinalSet;
-  readonly inTitle: OrdinalSet;
-}
-
-export const noRelevance: Relevance = { inName: emptySet, inTitle: emptySet };
+import { hasOrdinal } from './sets.ts';
 
 export type SortValue = number | string;
 
@@ -33,8 +26,7 @@ export class AgentOrder {
   }
 
   relevanceOf(ordinal: number): number {
-    if (hasOrdinal(this.relevance.inName, ordinal)) return 2;
-    return hasOrdinal(this.relevance.inTitle, ordinal) ? 1 : 0;
+    return this.relevance.find(({ agents }) => hasOrdinal(agents, ordinal))?.value ?? 0;
   }
 
   compare(a: number, b: number, keys: readonly SortKey[]): number {

@@ -1,14 +1,14 @@
-import { noRelevance } from './agent-order.ts';
 import { flags, LEVELS, setId } from './agent-terms.ts';
 import { columnFields, columnValue } from './columns.ts';
 import { countFacets, countHomes } from './count-facets.ts';
 import { findSharing, findWithTerms } from './find-alternatives.ts';
 import { findForTask } from './find-for-task.ts';
-import { findMatches, wordingOf, wordSets } from './find-matches.ts';
+import { findMatches } from './find-matches.ts';
 import type { FacetQuestion, ListedFacts, ListingIndex, ListingPage, ListingSearch } from './listing.ts';
 import { amountOf, type ListingRow } from './listing-fields.ts';
 import { PageReader } from './read-page.ts';
-import { emptySet, intersectAll, ordinalsOf } from './sets.ts';
+import { noRelevance, relevanceOf } from './relevance.ts';
+import { ordinalsOf } from './sets.ts';
 import { agentsWith, createShelf, type Shelf, usualCosts } from './shelf.ts';
 
 /** `seed`: a random number, so that colliding words can't be chosen in advance. Neither it nor the costs change the results. */
@@ -25,7 +25,7 @@ export function createListingIndex(seed: number, costs = usualCosts): ListingInd
     return ordinal === undefined ? null : (shelf.items.read([ordinal])[0] ?? null);
   };
   const forget = () => {
-    shelf.cached.wordings.clear();
+    shelf.cached.relevances.clear();
     shelf.cached.matches.clear();
     shelf.cached.facets.clear();
   };
@@ -106,7 +106,8 @@ function replace({ columns, items, terms, orders }: Shelf, ordinal: number, row:
 
 function readPage(shelf: Shelf, search: ListingSearch): ListingPage {
   const matches = findMatches(shelf, search);
-  const { shown, next } = new PageReader(shelf, search, relevanceOf(shelf, search)).read(matches);
+  const relevance = search.words === null ? noRelevance : relevanceOf(shelf, search.words);
+  const { shown, next } = new PageReader(shelf, search, relevance).read(matches);
   const items = shelf.items.read(shown);
   return {
     total: matches.size,
@@ -116,13 +117,6 @@ function readPage(shelf: Shelf, search: ListingSearch): ListingPage {
     })),
     next,
   };
-}
-
-function relevanceOf(shelf: Shelf, { words, order }: ListingSearch) {
-  if (words === null || !order.keys.some(({ field }) => field === 'relevance')) return noRelevance;
-  const wording = wordingOf(shelf, words);
-  const ofLevel = (level: 1 | 2) => intersectAll(wordSets(shelf, wording, level)) ?? emptySet;
-  return { inTitle: ofLevel(1), inName: ofLevel(2) };
 }
 
 const marks = ['', '+', '#'];

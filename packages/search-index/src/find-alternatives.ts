@@ -1,9 +1,9 @@
-import { noRelevance } from './agent-order.ts';
 import { flags } from './agent-terms.ts';
 import { findMatches } from './find-matches.ts';
 import type { AlternativeWish, ListingSearch, SearchFilter } from './listing.ts';
 import { amountKey } from './listing-fields.ts';
 import { PageReader } from './read-page.ts';
+import { noRelevance } from './relevance.ts';
 import { bestReputationFirst, type SearchOrder } from './search-order.ts';
 import { intersect, keepIf, type OrdinalSet, unite } from './sets.ts';
 import { agentsWith, type Shelf } from './shelf.ts';

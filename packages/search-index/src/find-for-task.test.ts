@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { createListingIndex } from './create-listing-index.ts';
 import type { TaskFacts, TaskQuestion } from './listing.ts';
 import type { ListingRow } from './listing-fields.ts';
-import { coverageOf, decidingWords, formsOf } from './words/task-words.ts';
+import { formsOf } from './words/forms.ts';
+import { coverageOf, decidingWords } from './words/task-words.ts';
 import { isPair, termsOf } from './words/words.ts';
 
 const words = ['translate', 'translator', 'contract', 'contracts', 'german', 'tax', 'law', 'paint', '翻訳'];

@@ -15,7 +15,7 @@ import {
   unite,
 } from './sets.ts';
 import { agentsWith, type Shelf } from './shelf.ts';
-import { type CountedWord, coverageOf, type DecidingWord, decidingWords, formsOf } from './words/task-words.ts';
+import { type CountedWord, coverageOf, type DecidingWord, decidingWords } from './words/task-words.ts';
 import { capabilityTerm } from './words/words.ts';
 
 /** Number of words that are looked up with their forms and capabilities; later ones only as written, as a task may have ten thousand. */
@@ -70,11 +70,9 @@ const byId = (a: TaskFacts, b: TaskFacts): number => (a.id < b.id ? -1 : 1);
 
 function knownWords({ lexicon, postings }: Shelf, words: readonly string[]): KnownWord[] {
   return words.map((word, index) => {
-    const terms = index < WORDS_WITH_FORMS ? formsOf(word).flatMap((form) => [form, capabilityTerm(form)]) : [word];
-    const sets = terms.flatMap((term) => {
-      const id = lexicon.idOf(term);
-      return id === undefined ? [] : [setId(id, 0)];
-    });
+    const id = lexicon.idOf(word);
+    const terms = index < WORDS_WITH_FORMS ? lexicon.known(word) : id === undefined ? [] : [id];
+    const sets = terms.map((term) => setId(term, 0));
     return { word, sets, agents: sets.reduce((sum, set) => sum + postings.size(set), 0) };
   });
 }

@@ -1,28 +1,10 @@
-import { flags, type Level, setId } from './agent-terms.ts';
+import { flags } from './agent-terms.ts';
 import type { ListingQuestion, SearchFilter } from './listing.ts';
+import { agentsOf, relevanceOf } from './relevance.ts';
 import { bestFirst } from './search-order.ts';
-import { emptySet, intersectAll, keepIf, type OrdinalSet, overlaps, unite } from './sets.ts';
-import { agentsWith, type Shelf, type Wording } from './shelf.ts';
+import { emptySet, intersectAll, keepIf, type OrdinalSet, unite } from './sets.ts';
+import { agentsWith, type Shelf } from './shelf.ts';
 import { capabilityTerm } from './words/words.ts';
-
-export const wordingOf = (shelf: Shelf, words: readonly string[]): Wording =>
-  shelf.cached.wordings.get(
-    keyOf(words),
-    () => {
-      const isProven = provenTest(shelf);
-      return words.map((word, index) => shelf.lexicon.resolve(word, index === words.length - 1, isProven));
-    },
-    (wording) => wording.reduce((sum, terms) => sum + terms.length * 8, 0),
-  );
-
-/** Returns a test that is true for terms of an agent that is online or verified. */
-function provenTest(shelf: Shelf): (term: number) => boolean {
-  const proven = [agentsWith(shelf, flags.online), agentsWith(shelf, flags.verified)];
-  return (term) => {
-    const having = shelf.postings.view(setId(term, 0));
-    return proven.some((set) => overlaps(having, set));
-  };
-}
 
 /** A question as a text: the same one for the same parts. */
 export const keyOf = (...parts: unknown[]): string =>
@@ -45,18 +27,9 @@ function matchesOf(shelf: Shelf, { wanted, words, filter }: ListingQuestion): Or
     ...(wanted.any.length === 0 ? [] : [unite(wanted.any.map(having), shelf.postings.words)]),
     ...wanted.texts.map((term) => agentsWith(shelf, term)),
     ...statesOf(filter).map((state) => agentsWith(shelf, state)),
-    ...(words === null ? [] : wordSets(shelf, wordingOf(shelf, words), 0)),
+    ...(words === null ? [] : [agentsOf(shelf, relevanceOf(shelf, words))]),
   ];
   return withinLimits(shelf, intersectAll(sets), filter);
-}
-
-export function wordSets({ postings }: Shelf, wording: Wording, level: Level): OrdinalSet[] {
-  return wording.map((terms) =>
-    unite(
-      terms.map((term) => postings.view(setId(term, level))),
-      postings.words,
-    ),
-  );
 }
 
 function statesOf({ isOnline, isVerified }: SearchFilter): string[] {

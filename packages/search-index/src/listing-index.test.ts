@@ -5,11 +5,30 @@ import { createListingIndex } from './create-listing-index.ts';
 import type { FacetQuestion, ListingIndex, ListingQuestion, ListingSearch, PageEnd } from './listing.ts';
 import { amountOf, type ListingRow, limitsOf } from './listing-fields.ts';
 import { bestFirst, orderOf, type SearchOrder } from './search-order.ts';
+import { formsOf } from './words/forms.ts';
+import { decidingWords, searchWords } from './words/task-words.ts';
 import { termsOf, wantedOf, wordsOf } from './words/words.ts';
 
 const capabilities = ['text', 'images', 'audio', 'rare'];
-const words = ['Alpha', 'alpa', 'beta', 'alphabet', 'gamma', 'über', '翻訳', '𝔘nit', 'ab', '4o'];
-const asked = [...words, 'lpha', 'alphx', 'aplha', 'bet', 'gam', 'betaa', 'x', 'xyz', 'gama', 'nothing', '𝔙nit'];
+const words = ['Alpha', 'AlphaBeta', 'alpa', 'beta', 'alphabet', 'gamma', 'über', '翻訳', '𝔘nit', 'ab', '4o'];
+const asked = [
+  ...words,
+  'lpha',
+  'alphx',
+  'aplha',
+  'bet',
+  'gam',
+  'betaa',
+  'x',
+  'xyz',
+  'gama',
+  'nothing',
+  '𝔙nit',
+  'betas',
+  'image',
+  'Alpha-beta',
+  'the',
+];
 const homes = [null, 'node_a', 'node_b'];
 const prices = [0n, 1n, 50_000n, 999_999_999_999_999_998n, 999_999_999_999_999_999n];
 
@@ -47,7 +66,7 @@ const rowOf = (anId: fc.Arbitrary<string>): fc.Arbitrary<ListingRow> =>
 const fields = Object.keys(bestFirst) as (keyof typeof bestFirst)[];
 const someWords = fc
   .array(fc.constantFrom(...asked), { minLength: 1, maxLength: 3 })
-  .map((each) => wordsOf(each.join(' ')));
+  .map((each) => searchWords(each.join(' ')));
 const atLeast = (min?: number) => (min === undefined ? {} : { reputation: { min } });
 const upTo = (micro?: bigint) => (micro === undefined ? undefined : { max: formatUsdc(micro) });
 const atMost = (price?: bigint, perHour?: bigint) => ({ rates: { perRequest: upTo(price), perHour: upTo(perHour) } });
@@ -131,7 +150,11 @@ function ownWords(row: ListingRow) {
   const own = {
     name: wordsOf(row.name),
     title,
-    every: [...title, ...wordsOf([row.description, ...row.exampleQuestions].join(' '))],
+    every: [
+      ...title,
+      ...wordsOf([row.description, ...row.exampleQuestions].join(' ')),
+      ...row.capabilities.map((each) => `=${each}`),
+    ],
   };
   wordsByRow.set(row, own);
   return own;
@@ -140,25 +163,65 @@ function ownWords(row: ListingRow) {
 /** What the index has to give, by looking at every row. */
 function model(rows: readonly ListingRow[]) {
   const vocabulary = new Set(rows.flatMap((row) => ownWords(row).every));
-  const proven = new Set(
-    rows.filter(({ isOnline, isVerified }) => isOnline || isVerified).flatMap((row) => ownWords(row).every),
-  );
+  const isProvenRow = ({ isOnline, isVerified }: ListingRow) => isOnline || isVerified;
+  const proven = new Set(rows.filter(isProvenRow).flatMap((row) => ownWords(row).every));
   const isProven = (word: string) => proven.has(word);
+  const known = (word: string) =>
+    formsOf(word)
+      .flatMap((form) => [form, `=${form}`])
+      .filter((form) => vocabulary.has(form));
+  const resolve = (word: string, isLast: boolean) => {
+    const own = known(word);
+    if (own.some(isProven)) return own;
+    const isWord = (each: string) => !each.startsWith('=');
+    const open =
+      isLast && word.length >= 3 ? [...vocabulary].filter((each) => isWord(each) && each.startsWith(word)) : [];
+    const near = [...word].length >= 4 ? [...vocabulary].filter((each) => isWord(each) && isNear(word, each)) : [];
+    const others = own.length > 0 ? own : open;
+    if (others.length === 0) return near;
+    return [...others, ...(open.some(isProven) ? open : near).filter(isProven)];
+  };
   const meant = (all: readonly string[]) =>
     all.map((word, index) => {
-      if (isProven(word)) return [word];
-      const open =
-        index === all.length - 1 && word.length >= 3 ? [...vocabulary].filter((each) => each.startsWith(word)) : [];
-      const known = vocabulary.has(word) ? [word] : open;
-      const near = [...word].length >= 4 ? [...vocabulary].filter((each) => isNear(word, each)) : [];
-      if (known.length === 0) return near;
-      return [...known, ...(open.some(isProven) ? open : near).filter(isProven)];
+      const parts = word.split('-');
+      const joined = parts.length > 1 ? known(parts.join('')) : [];
+      const isOpen = (nth: number) => index === all.length - 1 && nth === parts.length - 1;
+      return {
+        joined,
+        parts: parts.map((part, nth) => (joined.length > 0 ? known(part) : resolve(part, isOpen(nth)))),
+      };
     });
-  const meantBy = new Map<readonly string[], string[][]>();
-  const hasAll = (own: readonly string[], all: readonly string[]) => {
-    const choicesOfAll = meantBy.get(all) ?? meant(all);
-    meantBy.set(all, choicesOfAll);
-    return choicesOfAll.every((choices) => choices.some((each) => own.includes(each)));
+  const hasWord = (own: readonly string[], { joined, parts }: ReturnType<typeof meant>[number]) =>
+    joined.some((each) => own.includes(each)) || parts.every((terms) => terms.some((each) => own.includes(each)));
+  const ranked = new Map<readonly string[], ReadonlyMap<ListingRow, number>>();
+  /** The rank by words of each row that matches. */
+  const rankOf = (all: readonly string[]): ReadonlyMap<ListingRow, number> => {
+    const before = ranked.get(all);
+    if (before) return before;
+    const asked = meant(all).map((each) => {
+      const having = rows.filter((row) => hasWord(ownWords(row).every, each));
+      return { word: '', each, agents: Math.max(1, having.length) };
+    });
+    const deciding = decidingWords(asked, rows.length);
+    const whole = deciding.reduce((sum, { weight }) => sum + weight, 0);
+    const shares = rows.map((row) => {
+      const { every, title, name } = ownWords(row);
+      const own = deciding.filter(({ word }) => hasWord(every, word.each));
+      const sum = own.reduce((total, { weight }) => total + Math.round((weight / whole) * 1000), 0);
+      const share = own.length === deciding.length ? 1000 : Math.min(999, sum);
+      const within = (words: readonly string[]) => own.every(({ word }) => hasWord(words, word.each));
+      const place = within(name) ? 2 : within([...title, ...every.filter((each) => each.startsWith('='))]) ? 1 : 0;
+      return { row, share: own.length === 0 ? 0 : share, place, has: own.length > 0 };
+    });
+    const best = (some: typeof shares) => Math.max(0, ...some.map(({ share }) => share));
+    const enough = Math.floor(Math.min(500, best(shares.filter(({ row }) => isProvenRow(row))) || best(shares)) / 50);
+    const found = new Map(
+      shares
+        .filter(({ share, has }) => has && Math.floor(share / 50) >= enough)
+        .map(({ row, share, place }) => [row, Math.floor(share / 50) * 3 + place]),
+    );
+    ranked.set(all, found);
+    return found;
   };
   const matches = ({ wanted, words: text, filter }: ListingQuestion) =>
     rows.filter(
@@ -166,7 +229,7 @@ function model(rows: readonly ListingRow[]) {
         wanted.all.every((each) => row.capabilities.includes(each)) &&
         (wanted.any.length === 0 || wanted.any.some((each) => row.capabilities.includes(each))) &&
         wanted.texts.every((term) => term === `@home:${row.home ?? 'this'}`) &&
-        (text === null || (text.length > 0 && hasAll(ownWords(row).every, text))) &&
+        (text === null || (text.length > 0 && rankOf(text).has(row))) &&
         filter.isOnline.includes(row.isOnline) &&
         filter.isVerified.includes(row.isVerified) &&
         filter.limits.every(({ field, key }) => {
@@ -176,8 +239,7 @@ function model(rows: readonly ListingRow[]) {
     );
   const sorted = (question: ListingQuestion, { keys, byId }: SearchOrder) => {
     const all = question.words ?? [];
-    const relevance = (row: ListingRow) =>
-      hasAll(ownWords(row).name, all) ? 2 : hasAll(ownWords(row).title, all) ? 1 : 0;
+    const relevance = (row: ListingRow) => rankOf(all).get(row) ?? 0;
     const values = {
       reputation: (row: ListingRow) => row.reputation,
       'rates.perRequest': (row: ListingRow) => row.perRequestMicro,
@@ -380,11 +442,7 @@ describe('the listing index', () => {
           const shared = (row: ListingRow) => row.capabilities.filter((each) => some.includes(each)).length;
           const sharing = fitting.filter((row) => shared(row) > 0).sort((a, b) => shared(b) - shared(a));
           expect(index.sharing({ capabilities: some, perRequestMicro }, wish_)).toEqual(sharing.map(({ id }) => id));
-          const having = fitting.filter((row) =>
-            any.some((term) =>
-              term.startsWith('=') ? row.capabilities.includes(term.slice(1)) : ownWords(row).every.includes(term),
-            ),
-          );
+          const having = fitting.filter((row) => any.some((term) => ownWords(row).every.includes(term)));
           expect(index.withTerms(any, wish_)).toEqual(having.map(({ id }) => id));
         },
       ),
@@ -395,7 +453,7 @@ describe('the listing index', () => {
     const planted = 'transl translat trnaslate translatex weahter';
     const found = (index: ListingIndex, text: string, isOnline: readonly boolean[] = [true, false]) => {
       const filter = { isOnline, isVerified: [true, false], limits: [] };
-      const question = { wanted: wantedOf({}), words: wordsOf(text), filter, order: orderOf([], true) };
+      const question = { wanted: wantedOf({}), words: searchWords(text), filter, order: orderOf([], true) };
       return index.search({ ...question, after: null, limit: 10, offset: 0 }).hits.map(({ id }) => id);
     };
 

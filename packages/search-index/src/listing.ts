@@ -19,8 +19,9 @@ export interface SearchFilter {
 export interface ListingQuestion {
   readonly wanted: WantedTerms;
   /**
-   * Words that name, tags or description must all contain; null: no text condition, empty: no match. A word that no online or verified
-   * agent has matches similar ones too, see `Lexicon.resolve`.
+   * The words of a text (`searchWords`); null: no text condition, empty: no match. Agents match that have at least half of their weight, or
+   * the largest share that there is: see `relevanceOf`. A word that no online or verified agent has matches similar ones too, see
+   * `Lexicon.resolve`.
    */
   readonly words: readonly string[] | null;
   readonly filter: SearchFilter;

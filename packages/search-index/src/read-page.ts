@@ -1,6 +1,7 @@
-import { AgentOrder, type Mark, type Relevance, type SortValue } from './agent-order.ts';
+import { AgentOrder, type Mark, type SortValue } from './agent-order.ts';
 import type { ColumnField } from './columns.ts';
 import type { ListingSearch } from './listing.ts';
+import type { Relevance } from './relevance.ts';
 import { bestFirst, type SortKey } from './search-order.ts';
 import { selectWindow } from './select-window.ts';
 import { bitsOf, hasBit, type OrdinalSet, ordinalsOf } from './sets.ts';
@@ -105,23 +106,22 @@ export class PageReader {
 
   #runByRelevance(part: Part, key: SortKey, { keys, after }: Rest): boolean {
     const from = after ? (after.values[0] as number) : null;
-    for (const level of key.order === 'desc' ? [2, 1, 0] : [0, 1, 2]) {
-      if (from !== null && (key.order === 'desc' ? level > from : level < from)) continue;
-      const rest = { keys, after: after && level === from ? withoutFirst(after) : null };
-      if (this.#run(this.#ofRelevance(part, level), rest)) return true;
+    const bands = key.order === 'desc' ? this.#order.relevance : this.#order.relevance.toReversed();
+    for (const { value, agents } of bands) {
+      if (from !== null && (key.order === 'desc' ? value > from : value < from)) continue;
+      const rest = { keys, after: after && value === from ? withoutFirst(after) : null };
+      if (this.#run(this.#within(part, agents), rest)) return true;
     }
     return false;
   }
 
-  #ofRelevance(part: Part, level: number): Part {
-    const { inName, inTitle } = this.#order.relevance;
-    const inside = level === 0 ? null : level === 1 ? inTitle : inName;
-    const outside = level === 2 ? null : level === 1 ? inName : inTitle;
-    const size = Math.max(0, Math.min(part.size, inside?.size ?? part.size) - (outside?.size ?? 0));
-    const has = (ordinal: number) => part.has(ordinal) && this.#order.relevanceOf(ordinal) === level;
-    if (!inside || inside.size >= part.candidates)
-      return { ...part, has, size, gather: () => part.gather().filter(has) };
-    return { ...this.#partOf(inside), has, size, gather: () => ordinalsOf(inside).filter(has) };
+  /** The agents of the part that are in the set too. */
+  #within(part: Part, set: OrdinalSet): Part {
+    const other = this.#partOf(set);
+    const size = Math.min(part.size, set.size);
+    const has = (ordinal: number) => part.has(ordinal) && other.has(ordinal);
+    if (set.size >= part.candidates) return { ...part, has, size, gather: () => part.gather().filter(other.has) };
+    return { ...other, has, size, gather: () => other.gather().filter(part.has) };
   }
 
   /** Walks all agents in order of the first key. */

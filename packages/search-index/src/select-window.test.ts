@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { AgentOrder, noRelevance } from './agent-order.ts';
+import { AgentOrder } from './agent-order.ts';
 import { Columns } from './columns.ts';
+import { noRelevance } from './relevance.ts';
 import { selectWindow } from './select-window.ts';
 
 const names = fc.array(fc.constantFrom('a', 'b', '𝔘', '\uffff', 'ab'), { maxLength: 6 }).map((parts) => parts.join(''));

@@ -4,11 +4,17 @@ import { ItemStore } from './item-store.ts';
 import type { ListingFacets } from './listing.ts';
 import { Orders } from './orders.ts';
 import { PostingStore } from './posting-store.ts';
+import type { Relevance } from './relevance.ts';
 import { emptySet, type OrdinalSet } from './sets.ts';
 import { Lexicon } from './words/lexicon.ts';
 
-/** Words of a query, each as the terms that it expands to. */
-export type Wording = readonly (readonly number[])[];
+/** A word of a query: agents have all of its parts, each by one of its terms, or a compound as one word. */
+export interface AskedWord {
+  readonly joined: readonly number[];
+  readonly parts: readonly (readonly number[])[];
+}
+
+export type Wording = readonly AskedWord[];
 
 /** Cost of gathering and sorting an agent of bits or of a list, in agents looked at in order: these are found quicker in bits. */
 export const usualCosts = { ofBits: 2, ofList: 1.5 };
@@ -24,7 +30,7 @@ export interface Shelf {
   readonly costs: typeof usualCosts;
   /** Good until the next change. */
   readonly cached: {
-    readonly wordings: AnswerCache<Wording>;
+    readonly relevances: AnswerCache<Relevance>;
     readonly matches: AnswerCache<OrdinalSet>;
     readonly facets: AnswerCache<ListingFacets>;
   };
@@ -36,7 +42,7 @@ export function createShelf(seed: number, costs = usualCosts): Shelf {
   const columns = new Columns();
   const terms = new TermsByAgent(lexicon, postings);
   const cached = {
-    wordings: new AnswerCache<Wording>(),
+    relevances: new AnswerCache<Relevance>(),
     matches: new AnswerCache<OrdinalSet>(),
     facets: new AnswerCache<ListingFacets>(),
   };

@@ -31,7 +31,7 @@ export const AgentQuery = z.object({
     .min(1)
     .optional()
     .describe(
-      'Words to find in name, description or tags, all of them. When no agent has the last word, it may be the beginning of one (from three characters on; of more than 10,000 words the first in their order); otherwise a word that no agent has stands for those within one edit (from four characters on): a character inserted, deleted or replaced, or two neighbours swapped. A word that only agents have which are neither online nor verified stands for itself, and in the same way for words of agents that are online or verified. Of more than 64 words that differ in one character alone, the first 64 are looked at. In scripts that put no spaces between words (such as Chinese, Japanese, Thai) every two neighbouring characters count as a word: all pairs have to be there as they are, and one character alone is found only where it stands alone. An extension of the spec.',
+      'Words to find in name, description, example questions, tags or capabilities. Common English words do not count. The rarer a word, the more it weighs; agents match that have at least half of the weight, or the largest share that an online or verified agent has, and rank by it (`relevance`). Usual English endings, British and American spellings, `camelCase` and hyphens make no difference. When no agent has the last word, it may be the beginning of one (from three characters on); otherwise a word that no agent has stands for those within one edit (from four characters on): a character inserted, deleted or replaced, or two neighbours swapped. In scripts without spaces between words (such as Chinese, Japanese, Thai) every two neighbouring characters count as a word. An extension of the spec.',
     ),
   rates: z
     .object({
@@ -60,7 +60,7 @@ export const agentSortFields = [
 ] as const;
 export type AgentSortField = (typeof agentSortFields)[number];
 
-/** Body of POST /agents/search. `sort` is applied in order; without it, best reputation first, or best match for a text. */
+/** Body of POST /agents/search. `sort` is applied in order; without it, best match for a text first, otherwise best reputation. */
 export const AgentSearch = z.object({
   query: AgentQuery.default({}),
   sort: z

@@ -1,11 +1,12 @@
 import { type TextFieldName, textFieldNames, textMark } from '../listing-fields.ts';
 import { SortedList } from '../sorted-list.ts';
+import { formsOf } from './forms.ts';
 import { charactersOf, TypoTable } from './typo-table.ts';
-import { compareWords } from './words.ts';
+import { compareWords, wordsOf } from './words.ts';
 
 /** Minimum length of a last word to expand; too many words begin with shorter ones. */
 const MIN_OPEN_CHARS = 3;
-/** Maximum words that a prefix expands to, the first in order. */
+/** Maximum words that a prefix expands to, and capabilities that a word stands for, the first in order. */
 const MAX_BEGUN = 10_000;
 /** Minimum length of a word to correct; too many words are within one edit of shorter ones. */
 const MIN_MENDED_CHARS = 4;
@@ -13,6 +14,8 @@ const MIN_MENDED_CHARS = 4;
 /** The sign of capabilities, and those of the text fields. */
 export type Mark = '=' | `@${TextFieldName}:`;
 const marks: readonly Mark[] = ['=', ...textFieldNames.map(textMark)];
+
+const capabilityWords = (term: string): string[] => (term.startsWith('=') ? wordsOf(term.slice(1)) : []);
 
 function isWord(term: string): boolean {
   const first = term.charAt(0);
@@ -28,6 +31,8 @@ export class Lexicon {
   readonly #terms: string[] = [];
   readonly #free: number[] = [];
   readonly #marked = new Map<Mark, Set<string>>(marks.map((mark) => [mark, new Set()]));
+  /** The capabilities that contain a word, by word. */
+  readonly #capabilities = new Map<string, Set<number>>();
   readonly #words = new SortedList((a, b) => compareWords(this.textOf(a), this.textOf(b)));
   #isSorted = false;
   readonly #typos: TypoTable;
@@ -59,7 +64,10 @@ export class Lexicon {
     if (isWord(term)) {
       if (this.#isSorted) this.#words.add(id);
       this.#typos.add(id);
-    } else this.#setOf(term)?.add(term);
+    } else {
+      this.#setOf(term)?.add(term);
+      for (const word of capabilityWords(term)) this.#capabilitiesWith(word).add(id);
+    }
     return id;
   }
 
@@ -70,8 +78,34 @@ export class Lexicon {
     if (isWord(term)) {
       if (this.#isSorted) this.#words.delete(id);
       this.#typos.delete(id);
-    } else this.#setOf(term)?.delete(term);
+    } else {
+      this.#setOf(term)?.delete(term);
+      for (const word of capabilityWords(term)) {
+        const having = this.#capabilitiesWith(word);
+        having.delete(id);
+        if (having.size === 0) this.#capabilities.delete(word);
+      }
+    }
     this.#free.push(id);
+  }
+
+  #capabilitiesWith(word: string): Set<number> {
+    const known = this.#capabilities.get(word);
+    if (known) return known;
+    const made = new Set<number>();
+    this.#capabilities.set(word, made);
+    return made;
+  }
+
+  /** The terms that stand for a word: the word in all its forms, and the capabilities that have one of them in their names. */
+  known(word: string): number[] {
+    const forms = formsOf(word);
+    const words = forms.map((form) => this.#ids.get(form)).filter((id) => id !== undefined);
+    const named = new Set<number>();
+    for (const form of forms) for (const id of this.#capabilities.get(form) ?? []) named.add(id);
+    if (named.size <= MAX_BEGUN) return [...words, ...named];
+    const sorted = [...named].sort((a, b) => compareWords(this.textOf(a), this.textOf(b)));
+    return [...words, ...sorted.slice(0, MAX_BEGUN)];
   }
 
   #setOf(term: string): Set<string> | null {
@@ -80,19 +114,19 @@ export class Lexicon {
   }
 
   /**
-   * Expands a word of a query, within limits: the word itself, if a proven agent has it (`isProven`). Otherwise, for the last word, of
-   * three characters or more: words that begin with it. Otherwise, for a word of four characters or more: words within one edit, which is a
-   * character inserted, deleted or replaced, or two neighbours swapped. Empty: no match.
+   * Expands a word of a query, within limits: the word in all its forms, if a proven agent has one of them (`isProven`). Otherwise, for the
+   * last word, of three characters or more: words that begin with it. Otherwise, for a word of four characters or more: words within one
+   * edit, which is a character inserted, deleted or replaced, or two neighbours swapped. Empty: no match.
    * A word that only unproven agents have matches too, but the expansion then goes on to words of proven agents: otherwise anyone could
    * register prefixes and typos by the thousand.
    */
   resolve(word: string, isLast: boolean, isProven: (id: number) => boolean): number[] {
-    const id = this.#ids.get(word);
-    if (id !== undefined && isProven(id)) return [id];
+    const known = this.known(word);
+    if (known.some(isProven)) return known;
     const begun = isLast && word.length >= MIN_OPEN_CHARS ? this.#beginningWith(word) : [];
-    if (begun.some(isProven)) return id === undefined ? begun : [id, ...begun.filter(isProven)];
+    if (begun.some(isProven)) return known.length === 0 ? begun : [...known, ...begun.filter(isProven)];
     const near = charactersOf(word).length >= MIN_MENDED_CHARS ? this.#typos.near(word) : [];
-    const others = id === undefined ? begun : [id];
+    const others = known.length === 0 ? begun : known;
     return others.length === 0 ? near : [...others, ...near.filter(isProven)];
   }
 

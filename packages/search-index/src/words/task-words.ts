@@ -1,4 +1,4 @@
-import { wordsOf } from './words.ts';
+import { queryWordsOf, wordsOf } from './words.ts';
 
 /** English words that say nothing about a task. */
 const commonWords: ReadonlySet<string> = new Set(
@@ -13,26 +13,15 @@ const commonWords: ReadonlySet<string> = new Set(
 /** Number of words that decide a match. */
 export const MAX_DECIDING = 32;
 
-/** Endings by which forms of an English word differ, in two families; the longest first. */
-const families = [
-  ['ations', 'ators', 'ation', 'ating', 'ator', 'ates', 'ated', 'ate'],
-  ['ations', 'ation', 'ions', 'ing', 'ion', 'ors', 'ers', 'ies', 'or', 'er', 'ed', 'es', 'e', 's', 'y', ''],
-] as const;
-const MIN_STEM = 4;
+/** The words of a search: those that say something, or all, if none does. */
+export function searchWords(text: string): string[] {
+  const words = queryWordsOf(text);
+  const telling = words.filter((word) => !commonWords.has(word));
+  return telling.length > 0 ? telling : words;
+}
 
 /** The words of a task that can decide, each once, in its order. */
 export const taskWords = (task: string): string[] => wordsOf(task).filter((word) => !commonWords.has(word));
-
-/** The word and its forms: of `translate` also `translation` and `translator`. Forms that no agent has do no harm. */
-export function formsOf(word: string): string[] {
-  if (!/^[a-z]+$/.test(word)) return [word];
-  for (const family of families) {
-    const ending = family.find((each) => word.endsWith(each) && word.length - each.length >= MIN_STEM);
-    const stem = word.slice(0, word.length - (ending ?? '').length);
-    if (ending !== undefined) return [...new Set([word, ...family.map((each) => stem + each)])];
-  }
-  return [word];
-}
 
 /** A word of the task, and the number of agents that have it in some form. */
 export interface CountedWord {

@@ -1,10 +1,24 @@
 import { expect, test } from 'vitest';
-import { termsOf, wantedOf, wordsOf } from './words.ts';
+import { queryWordsOf, termsOf, wantedOf, wordsOf } from './words.ts';
 
 test('words are runs of letters and digits, once each, whatever their case and width', () => {
-  expect(wordsOf('Ünïted—GPT-4o, gpt_4O! ＡＢＣ 翻訳')).toEqual(['ünïted', 'gpt', '4o', 'abc', '翻訳']);
+  expect(wordsOf('Ünïted—GPT-4o, gpt_4O! ＡＢＣ 翻訳')).toEqual(['ünïted', 'gpt', '4o', 'gpt4o', 'abc', '翻訳']);
   expect(wordsOf(" '\\&|!():* ")).toEqual([]);
   expect(wordsOf('x'.repeat(100))).toEqual(['x'.repeat(64)]);
+});
+
+test('a compound is its parts and one word, and one word of a query', () => {
+  expect(wordsOf('camelCase, e-mail')).toEqual(['camel', 'case', 'camelcase', 'e', 'mail', 'email']);
+  expect(wordsOf('parseJSONFile ÜberGröße')).toEqual([
+    'parse',
+    'json',
+    'file',
+    'parsejsonfile',
+    'über',
+    'größe',
+    'übergröße',
+  ]);
+  expect(queryWordsOf('GitHub e-mail 3D - x')).toEqual(['git-hub', 'e-mail', '3d', 'x']);
 });
 
 test('in scripts without spaces each pair of characters is a word', () => {

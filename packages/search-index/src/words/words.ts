@@ -26,20 +26,38 @@ function pairsIn(run: string): string[] {
 /** True for a word that is, or looks like, a pair of neighbouring characters of such a text. */
 export const isPair = (word: string): boolean => hasUnspaced.test(word) && [...word].length === 2;
 
-/**
- * The distinct words of a text: runs of letters and digits, ignoring case and width. In scripts without spaces, pairs of characters count
- * as words, so that a word is found within a longer run.
- */
-export function wordsOf(text: string): string[] {
-  const words = isAscii(text)
-    ? (text.toLowerCase().match(/[a-z0-9]+/g) ?? [])
-    : (text
-        .normalize('NFKC')
-        .toLowerCase()
-        .match(/[\p{L}\p{M}\p{N}]+/gu)
-        ?.flatMap(pairsIn) ?? []);
-  return [...new Set(words.map((word) => word.slice(0, MAX_WORD_CHARS)))];
+const asciiCompounds = /[a-z0-9]+(?:[-_][a-z0-9]+)*/gi;
+const compounds = /[\p{L}\p{M}\p{N}]+(?:[-_][\p{L}\p{M}\p{N}]+)*/gu;
+/** Between the parts of a compound: a hyphen, an underscore, or a capital within a word (`camelCase`, `JSONParser`). */
+const asciiSeams = /[-_]|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
+const seams = /[-_]|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+
+/** The words of a text in their order, each as its parts in lower case: several for a compound. */
+function partsOf(text: string): string[][] {
+  if (isAscii(text))
+    return (text.match(asciiCompounds) ?? []).map((word) => word.split(asciiSeams).map((part) => part.toLowerCase()));
+  return (text.normalize('NFKC').match(compounds) ?? []).map((word) =>
+    word.split(seams).flatMap((part) => pairsIn(part.toLowerCase())),
+  );
 }
+
+const distinct = (words: readonly string[]): string[] => [
+  ...new Set(words.map((word) => word.slice(0, MAX_WORD_CHARS))),
+];
+
+/**
+ * The distinct words of a text: runs of letters and digits, ignoring case and width. A compound (`e-mail`, `camelCase`) gives its parts and
+ * all of it as one word. In scripts without spaces, pairs of characters count as words, so that a word is found within a longer run.
+ */
+export const wordsOf = (text: string): string[] =>
+  distinct(partsOf(text).flatMap((parts) => (isCompound(parts) ? [...parts, parts.join('')] : parts)));
+
+/** The distinct words of a query, a compound as one: its parts with a hyphen between them. */
+export const queryWordsOf = (text: string): string[] =>
+  distinct(partsOf(text).flatMap((parts) => (isCompound(parts) ? [parts.join('-')] : parts)));
+
+const isCompound = (parts: readonly string[]): boolean =>
+  parts.length > 1 && parts.every((part) => !hasUnspaced.test(part));
 
 /** Their order, the same in every process. */
 export const compareWords = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

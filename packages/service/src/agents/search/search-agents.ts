@@ -5,7 +5,8 @@ import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
 import type { FacetQuestion, PageEnd, SearchFilter } from '@agent-network/search-index/listing';
 import { limitsIn, limitsOf } from '@agent-network/search-index/listing-fields';
 import { bestReputationFirst, orderOf } from '@agent-network/search-index/search-order';
-import { wantedOf, wordsOf } from '@agent-network/search-index/words/words';
+import { searchWords } from '@agent-network/search-index/words/task-words';
+import { wantedOf } from '@agent-network/search-index/words/words';
 import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { formatDuration } from '../../lib/duration.ts';
@@ -26,7 +27,7 @@ export async function searchAgents(
   const question = JSON.stringify([query, order]);
   const search = {
     wanted: wantedOf(query),
-    words: query.text === undefined ? null : wordsOf(query.text),
+    words: query.text === undefined ? null : searchWords(query.text),
     filter: filterOf(query),
     order,
     after: cursor === undefined ? null : readSearchCursor(ctx, question, cursor),
@@ -93,7 +94,7 @@ function toQuestion({ status, verified, text, ...query }: FacetQuery): FacetQues
   return {
     wanted: wantedOf({ ...rest, capabilities: { any, all: capability === undefined ? all : [...all, capability] } }),
     beside: all,
-    words: text === undefined ? null : wordsOf(text),
+    words: text === undefined ? null : searchWords(text),
     filter: {
       isOnline: status === 'online' ? [true] : status === 'offline' ? [false] : [true, false],
       isVerified: verified === undefined ? [true, false] : [verified === 'true'],

@@ -176,7 +176,7 @@ describe('a search', () => {
   it('takes every text for words, none for an instruction', async () => {
     for (const text of ["'", "a' | 'b", '!beta', 'beta:*', '\\', '(', '& |', '%', "beta');--", '\u200b', '😀', '='])
       expect((await search({ query: { text } })).status).toBe(200);
-    expect(await found({ query: { text: '=text' } })).toEqual([]);
+    expect(await found({ query: { text: '=text' } })).toEqual(await found({ query: { text: 'text' } }));
   });
 });
 

@@ -26,22 +26,46 @@ const split = (text: string) =>
     .split(/[\s.,?!]+/)
     .filter((word) => word !== '');
 
-/** Every word of the text stands there; the last one may be the beginning of one, if it is open. */
-function holds(words: readonly string[], text: string, isOpen: boolean): boolean {
-  const wanted = split(text);
-  return wanted.every((word, index) =>
-    words.some((each) => each === word || (index === wanted.length - 1 && isOpen && each.startsWith(word))),
-  );
+/** The words that differ by their endings only, of those that the tests use. */
+const forms = ['translate', 'translator'];
+const isSame = (a: string, b: string) => a === b || (forms.includes(a) && forms.includes(b));
+
+const titleOf = (agent: Facts) => [...split(agent.name), ...agent.tags.flatMap(split), ...agent.capabilities];
+const wordsIn = (agent: Facts) => [...titleOf(agent), ...split(agent.description)];
+
+/** How well each agent matches the text; agents that do not match have no value. */
+function relevances(agents: readonly Facts[], text: string): Map<Facts, number> {
+  const wanted = [...new Set(split(text))];
+  const last = wanted.at(-1) ?? '';
+  const isOpen = last.length >= 3 && !agents.some((agent) => wordsIn(agent).some((word) => isSame(word, last)));
+  const has = (words: readonly string[], word: string) =>
+    words.some((each) => isSame(each, word) || (isOpen && word === last && each.startsWith(word)));
+  const weighed = wanted.map((word) => {
+    const having = agents.filter((agent) => has(wordsIn(agent), word)).length;
+    return { word, weight: Math.log(1 + Math.max(agents.length, 1) / Math.max(having, 1)) };
+  });
+  const whole = weighed.reduce((sum, { weight }) => sum + weight, 0);
+  /** In twentieths. */
+  const shareOf = (agent: Facts) => {
+    const had = weighed.filter(({ word }) => has(wordsIn(agent), word));
+    if (had.length === weighed.length) return 20;
+    const sum = had.reduce((all, { weight }) => all + Math.round((weight / whole) * 1000), 0);
+    return Math.floor(Math.min(999, sum) / 50);
+  };
+  const rankOf = (agent: Facts) => {
+    const had = wanted.filter((word) => has(wordsIn(agent), word));
+    const isIn = (words: readonly string[]) => had.every((word) => has(words, word));
+    const place = isIn(split(agent.name)) ? 2 : isIn(titleOf(agent)) ? 1 : 0;
+    return 3 * shareOf(agent) + place;
+  };
+  const matching = agents.filter((agent) => wanted.some((word) => has(wordsIn(agent), word)));
+  const proven = matching.filter((agent) => agent.isOnline || agent.isVerified).map(shareOf);
+  const best = proven.some((share) => share > 0) ? Math.max(...proven) : Math.max(0, ...matching.map(shareOf));
+  const enough = Math.min(10, best);
+  return new Map(matching.filter((agent) => shareOf(agent) >= enough).map((agent) => [agent, rankOf(agent)] as const));
 }
 
-function relevance(agent: Facts, text: string, isOpen: boolean): number {
-  if (holds(split(agent.name), text, isOpen)) return 2;
-  return holds([...split(agent.name), ...agent.tags.flatMap(split)], text, isOpen) ? 1 : 0;
-}
-
-const wordsIn = (agent: Facts) => [...split(agent.name), ...split(agent.description), ...agent.tags.flatMap(split)];
-
-function fits(agent: Facts, query: NonNullable<Search['query']>, isOpen: boolean): boolean {
+function fits(agent: Facts, query: NonNullable<Search['query']>, relevant: Map<Facts, number>): boolean {
   const { any, all } = query.capabilities ?? {};
   const { perRequest, perHour } = query.rates ?? {};
   return (
@@ -52,7 +76,7 @@ function fits(agent: Facts, query: NonNullable<Search['query']>, isOpen: boolean
     (query.reputation === undefined || agent.reputation >= query.reputation.min) &&
     (query.verified === undefined || agent.isVerified === query.verified) &&
     (query.online === undefined || agent.isOnline === query.online) &&
-    (query.text === undefined || (split(query.text).length > 0 && holds(wordsIn(agent), query.text, isOpen)))
+    (query.text === undefined || relevant.has(agent))
   );
 }
 
@@ -69,15 +93,14 @@ const bestFirst = {
 /** A search as anyone would write it over a list in memory. */
 export function naiveSearch(agents: readonly Facts[], { query = {}, sort = [] }: Search): Facts[] {
   const text = query.text;
-  const last = split(text ?? '').at(-1) ?? '';
-  const isOpen = last.length >= 3 && !agents.some((agent) => wordsIn(agent).includes(last));
+  const relevant = relevances(agents, text ?? '');
   const keyOf = (agent: Facts, field: keyof typeof bestFirst): number | bigint | string => {
     if (field === 'reputation') return agent.reputation;
     if (field === 'rates.perRequest') return agent.perRequestMicro;
     if (field === 'rates.perHour') return agent.perHourMicro;
     if (field === 'responseTime') return agent.responseMs;
     if (field === 'name') return agent.name.toLowerCase();
-    return field === 'createdAt' ? agent.createdAtMs : relevance(agent, text ?? '', isOpen);
+    return field === 'createdAt' ? agent.createdAtMs : (relevant.get(agent) ?? 0);
   };
   const asked = sort.filter(({ field }) => text !== undefined || field !== 'relevance');
   const usual = [
@@ -93,7 +116,7 @@ export function naiveSearch(agents: readonly Facts[], { query = {}, sort = [] }:
     }
     return a.id < b.id === !isBackwards ? -1 : 1;
   };
-  return agents.filter((agent) => fits(agent, query, isOpen)).sort(compare);
+  return agents.filter((agent) => fits(agent, query, relevant)).sort(compare);
 }
 
 /** Facts about the listed agents, from the database. */

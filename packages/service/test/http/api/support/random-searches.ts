@@ -23,7 +23,19 @@ export const searches: fc.Arbitrary<Search> = fc.record({
     .record({
       capabilities: maybe(fc.record({ any: maybe(someCapabilities), all: maybe(someCapabilities) })),
       text: maybe(
-        fc.constantFrom('beta', 'TRANSLATE', 'trans', 'alpha delta', 'gamma üb', 'be', '翻訳', 'nothing', '?!'),
+        fc.constantFrom(
+          'beta',
+          'TRANSLATE',
+          'trans',
+          'alpha delta',
+          'gamma üb',
+          'be',
+          '翻訳',
+          'nothing',
+          '?!',
+          'audio',
+          'alpha video rare',
+        ),
       ),
       rates: maybe(
         fc.record({
