@@ -224,6 +224,15 @@ def _recovered(digest: bytes, r: int, s: int, parity: int) -> _Point:
     return _add(_multiply(s * inverse % _N, point), _multiply(-z * inverse % _N, _G))
 
 
+def _fitting(signature: bytes, key: int, digest: bytes) -> bytes:
+    """The signature, if it is that of the key: no other one is ever sent."""
+    r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:64], "big")
+    is_formed = len(signature) == 65 and 0 < r < _N and 0 < s <= _N // 2 and signature[64] in (27, 28)
+    if not is_formed or _recovered(digest, r, s, signature[64] - 27) != _multiply(key, _G):
+        raise RuntimeError("a signature does not fit its key; nothing was paid")
+    return signature
+
+
 def sign_digest(key: int, digest: bytes) -> bytes:
     """Signs 32 bytes: r, s (the lower one) and v, 65 bytes. The signature is checked before it is returned."""
     z = int.from_bytes(digest, "big")
@@ -237,9 +246,7 @@ def sign_digest(key: int, digest: bytes) -> bytes:
             continue
         if s > _N // 2:
             s, parity = _N - s, parity ^ 1
-        if _recovered(digest, r, s, parity) != _multiply(key, _G):
-            raise RuntimeError("a signature does not fit its key: this machine computes wrongly")
-        return r.to_bytes(32, "big") + s.to_bytes(32, "big") + bytes([27 + parity])
+        return _fitting(r.to_bytes(32, "big") + s.to_bytes(32, "big") + bytes([27 + parity]), key, digest)
     raise AssertionError("unreachable")
 
 
@@ -376,7 +383,7 @@ class Payer:
         except ImportError:
             return sign_digest(self._key, digest)
         sign = getattr(Account, "unsafe_sign_hash", None) or Account.signHash
-        return bytes(sign(digest, self._key.to_bytes(32, "big")).signature)
+        return _fitting(bytes(sign(digest, self._key.to_bytes(32, "big")).signature), self._key, digest)
 
     @staticmethod
     def _read(header: str) -> Dict[str, Any]:
@@ -536,7 +543,7 @@ class Client:
         payment: Optional[str] = None,
         **fields: Any,
     ) -> Dict[str, Any]:
-        """Calls an agent and returns the completed record: `result`, `cost`, `requestId`.
+        """Calls an agent by its id, slug or unique name; returns the record: `result`, `cost`, `requestId`.
 
         `max_cost` bounds what may be charged. `fields` are further fields of the body, such as capability or priority.
         With `wait=False` the request is returned as it was accepted. Raises InvocationFailed when the agent failed (the
@@ -1296,7 +1303,7 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("text")
     search.add_argument("--max-price")
     call = commands.add_parser("call", help="call an agent and print its result")
-    call.add_argument("agent", help="its id, or auto for the one that fits the task best")
+    call.add_argument("agent", help="its id, slug or name; auto: the one that fits the task best")
     call.add_argument("task")
     call.add_argument("--input", type=json.loads, default={}, help="a JSON object")
     call.add_argument("--max-cost", required=True, help='maximum cost in USDC, such as "0.05"')

@@ -153,6 +153,20 @@ print(json.dumps(a._checksummed(a.keccak256(b"".join(each.to_bytes(32, "big") fo
       ]);
     });
 
+    it('signs by eth_account where it is installed, and sends no signature of another key', async () => {
+      const code = `import sys, types, agent_network as a
+payer = Payer("11" * 32, max_per_call="1")
+digest = a.keccak256(b"a payment")
+for key in (payer._key, payer._key + 1):
+    account = types.SimpleNamespace(unsafe_sign_hash=lambda digest, _: types.SimpleNamespace(signature=a.sign_digest(key, digest)))
+    sys.modules["eth_account"] = types.SimpleNamespace(Account=account)
+    try:
+        print(json.dumps(payer._sign(digest) == a.sign_digest(payer._key, digest)))
+    except RuntimeError as error:
+        print(json.dumps(str(error)))`;
+      expect(await run(code)).toEqual([true, 'a signature does not fit its key; nothing was paid']);
+    });
+
     it('signs nothing that it should not, and says why', async () => {
       const good = {
         scheme: 'exact',
@@ -283,6 +297,8 @@ except NoAnswer as error:
         );
       const call = ['call', agentId, 'say hello', '--max-cost', '0.05'];
       expect(await shell(call, { AGENT_NETWORK_KEY: buyer.key })).toEqual({ code: 0, said: '"SAY HELLO"\n' });
+      const bySlug = ['call', 'shouter', ...call.slice(2)];
+      expect(await shell(bySlug, { AGENT_NETWORK_KEY: buyer.key })).toEqual({ code: 0, said: '"SAY HELLO"\n' });
       const found = await shell(['search', 'shouter'], {});
       expect(JSON.parse(found.said)[0].id).toBe(agentId);
       const refused = await shell(call, {});
