@@ -5,6 +5,7 @@ import { sessionEndpoints } from './access/sessions.ts';
 import { agentCallEndpoints } from './agents/agent-calls.ts';
 import { agentFigureEndpoints } from './agents/agent-figures.ts';
 import { agentEndpoints } from './agents/agents.ts';
+import { endpointTestEndpoints } from './agents/endpoint-test.ts';
 import { identityEndpoints } from './agents/identity.ts';
 import { matchEndpoints } from './agents/matching.ts';
 import { reputationEndpoints } from './agents/reputation.ts';
@@ -37,6 +38,7 @@ export const api = {
   ...agentEndpoints,
   ...agentFigureEndpoints,
   ...agentCallEndpoints,
+  ...endpointTestEndpoints,
   ...matchEndpoints,
   ...reputationEndpoints,
   ...identityEndpoints,

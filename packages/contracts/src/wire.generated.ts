@@ -19,6 +19,7 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   listAgentCalls: {"method":"GET","path":"/agents/{id}/calls","auth":"key"},
   listAgentErrors: {"method":"GET","path":"/agents/{id}/errors","auth":"key"},
   getAgentEarnings: {"method":"GET","path":"/agents/{id}/earnings","auth":"key"},
+  testEndpoint: {"method":"POST","path":"/agents/test","auth":"key","hasBody":true},
   matchAgents: {"method":"POST","path":"/agents/match","auth":"none","hasBody":true},
   getAgentReputation: {"method":"GET","path":"/agents/{id}/reputation","auth":"none"},
   getIdentity: {"method":"GET","path":"/identity/{id}","auth":"none"},
@@ -134,6 +135,8 @@ export interface DocumentedCalls {
   readonly listAgentErrors: EndpointName;
   /** Read the earnings of your agent, by day: `GET /agents/{id}/earnings`. */
   readonly getAgentEarnings: EndpointName;
+  /** Test whether an endpoint answers in its protocol, before it is registered; 60 an hour: `POST /agents/test`. */
+  readonly testEndpoint: EndpointName;
   /** Rank online agents for a task, and explain each score in parts: `POST /agents/match`. */
   readonly matchAgents: EndpointName;
   /** Read an agent's reputation by component: `GET /agents/{id}/reputation`. */

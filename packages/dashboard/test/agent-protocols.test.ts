@@ -28,27 +28,28 @@ it('registers an endpoint of another protocol: errors appear at their fields, se
     return page.locator(`[id="${described?.split(' ').at(-1)}"]`).textContent();
   };
   const register = page.getByRole('button', { name: 'Register agent' });
+  const advanced = page.locator('summary').filter({ hasText: 'Advanced' });
   await field('Name').fill('Model');
-  await field('Capabilities').fill('chat,');
-  await field('Protocol').selectOption('openai');
+  await page.getByRole('radio', { name: /OpenAI/ }).check();
   await field('Endpoint').fill(site.endpoint);
-  await field('Per request').fill('0.05');
+  await field('Price per call').fill('0.05');
+  await advanced.click();
   await field('Unit').fill('page');
   await field('Schema of the input').fill('{"type": "object", ');
   await page.getByRole('button', { name: 'Add a header' }).click();
   await field('Header 1').fill('not a name');
   await field('Value of header 1').fill(SECRET);
   await register.click();
-  expect(await errorOf('Model')).toBe('Model is required');
+  expect(await errorOf('Model')).toBe('Enter a model');
   expect(await errorOf('Schema of the input')).toMatch(/^Schema of the input is not JSON: /);
   expect(await errorOf('Header 1')).toBe('Header 1 is not a header name');
-  expect(await errorOf('Where it is counted')).toBe('Where it is counted is not a JSON pointer');
+  expect(await errorOf('JSON pointer')).toBe('Enter a JSON pointer');
   await expectAccessible(page);
   await lookAt(page, 'agents-new-upstream');
 
   await field('Model').fill('test-model-1');
   await field('Header 1').fill('Authorization');
-  await field('Where it is counted').fill('/pages');
+  await field('JSON pointer').fill('/pages');
   await field('Price per unit').fill('0.01');
   await field('Maximum per call').fill('1');
   // What only the node knows: a pattern that could hang, and an example that does not fit.
@@ -90,6 +91,7 @@ it('registers an endpoint of another protocol: errors appear at their fields, se
   await page.getByText('must be given again with an endpoint on another origin').first().waitFor();
   await field('Endpoint').fill(site.endpoint);
   await field('Model').fill('gone');
+  // Open already: something in it was wrong.
   await page.getByRole('button', { name: 'Add a header' }).click();
   await field('Header 2').fill('X-Team');
   await field('Value of header 2').fill('blue');
@@ -104,7 +106,7 @@ it('registers an endpoint of another protocol: errors appear at their fields, se
   await expect.poll(() => site.seen.at(-1)?.headers).toMatchObject({ authorization: SECRET, 'x-team': 'blue' });
 
   // Another window mends the model and adds a header while the form here has a change; the agent is read again. Saving undoes neither.
-  await field('Protocol').selectOption('mcp');
+  await page.getByRole('radio', { name: /MCP/ }).check();
   const headers = { Authorization: '***', 'X-Team': '***', 'X-Site': 'north' };
   await sessionCall(page, 'PUT', `/agents/${id}`, { upstream: { model: 'test-model-1', headers } });
   await offline.waitFor({ state: 'hidden' });

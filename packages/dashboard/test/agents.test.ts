@@ -33,8 +33,9 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   await page.getByRole('heading', { name: 'Register an agent' }).waitFor();
   const register = page.getByRole('button', { name: 'Register agent' });
   await register.press('Enter');
-  await page.getByText('must be an http(s) URL').waitFor();
-  for (const field of ['Name', 'Capabilities', 'Per request', 'Endpoint'])
+  await page.getByText('Enter an endpoint').waitFor();
+  await page.getByText('Enter a name').waitFor();
+  for (const field of ['Name', 'Capabilities', 'Price per call', 'Endpoint'])
     expect(await page.getByLabel(field).getAttribute('aria-invalid'), field).toBe('true');
   await expect.poll(() => page.evaluate('document.activeElement.labels[0].textContent')).toContain('Name');
   await expectAccessible(page);
@@ -43,8 +44,10 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   await page.keyboard.press('Tab');
   await page.keyboard.type('Says it again.');
   await page.keyboard.press('Tab');
-  await page.keyboard.type('echo,not good,');
-  await page.getByLabel('Per request').fill('a cent');
+  const preview = page.getByRole('region', { name: 'Preview' });
+  await preview.getByText('Says it again.').waitFor();
+  await page.getByLabel('Capabilities').fill('echo,not good,');
+  await page.getByLabel('Price per call').fill('a cent');
   await page.getByRole('button', { name: 'Charge more above a size' }).click();
   await page.getByLabel('Above (bytes)').fill('16384');
   await page.getByLabel('Price times').fill('1.25');
@@ -57,12 +60,22 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   expect(await page.getByText('must be an http(s) URL').count()).toBe(1);
   await page.getByLabel('Name').fill(NAME);
   await page.getByRole('button', { name: 'Remove capability not good' }).click();
-  await page.getByLabel('Per request').fill('0.05');
+  await page.getByLabel('Price per call').fill('0.05');
+  await preview.getByText('0.05 USDC').waitFor();
+  await page.getByLabel('Example questions').fill('What is an echo?\nSay this again, please');
   await page.getByLabel('Website').fill('https://agent.example');
   await register.press('Enter');
   // What only the node knows stands at its field too.
   await page.getByLabel('Endpoint').and(page.locator('[aria-invalid=true]')).waitFor();
+  await page.getByLabel('Endpoint').fill('http://127.0.0.1:9/');
+  const test = page.getByRole('button', { name: 'Test endpoint' });
+  await test.press('Enter');
+  await page.getByText('Start the server, and check that its address is reachable').waitFor();
   await page.getByLabel('Endpoint').fill(served.endpoint);
+  await test.press('Enter');
+  await page.getByText(/^The endpoint answers, in /).waitFor();
+  await expectAccessible(page);
+  await lookAt(page, 'agents-new-tested');
   await register.press('Enter');
 
   await page.getByRole('heading', { name: `${NAME} is registered` }).waitFor();
@@ -130,11 +143,11 @@ it('registers an agent by keyboard, proves it, calls it, changes and removes it'
   await lookAt(page, 'agent-failures');
 
   await page.getByRole('tab', { name: 'Settings' }).click();
-  await page.getByLabel('Per request').fill('0.1.1');
+  await page.getByLabel('Price per call').fill('0.1.1');
   const save = page.getByRole('button', { name: 'Save changes' });
   await save.press('Enter');
   await page.getByText('must be a decimal USDC amount').first().waitFor();
-  await page.getByLabel('Per request').fill('0.1');
+  await page.getByLabel('Price per call').fill('0.1');
   await page.getByLabel('Description').fill('Says it <i>twice</i>.');
   await save.press('Enter');
   await page.getByText('Saved: description, rates').waitFor();

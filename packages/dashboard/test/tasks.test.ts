@@ -34,9 +34,8 @@ const tasks: Readonly<Record<string, (page: Page, keyboard: Keyboard) => Promise
     await go('a');
     await press(page.getByRole('link', { name: 'Register an agent' }));
     await type(page.getByLabel('Name'), 'By keyboard');
-    await type(page.getByRole('textbox', { name: /^Capabilities/ }), 'typing,');
     await type(page.getByLabel('Endpoint'), 'http://127.0.0.1:9/agent');
-    await type(page.getByLabel('Per request'), '0.01');
+    await type(page.getByLabel('Price per call'), '0.01');
     await press(page.getByRole('button', { name: 'Register agent' }));
     await page.getByRole('textbox', { name: 'Identity token' }).waitFor();
   },

@@ -24,10 +24,18 @@ export type Problems = ReadonlyMap<string, string>;
 const byPath = (problems: readonly { path: string; message: string }[]): Problems =>
   new Map(problems.toReversed().map(({ path, message }) => [path, message]));
 
+const valueAt = (body: unknown, path: Issue['path']): unknown =>
+  path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], body);
+
 /** Validates a body against a schema of the API. */
 export function problemsOf(schema: NonNullable<Endpoint['body']>, body: unknown): Problems {
   const issues = schema.safeParse(body).error?.issues ?? [];
-  return byPath(issues.map((issue) => ({ path: issue.path.map(String).join('.'), message: problemText(issue) })));
+  return byPath(
+    issues.map((issue) => ({
+      path: issue.path.map(String).join('.'),
+      message: valueAt(body, issue.path) === '' ? 'is required' : problemText(issue),
+    })),
+  );
 }
 
 /** Errors that the node reported, if it answered with a validation error. */

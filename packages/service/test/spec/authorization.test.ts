@@ -50,6 +50,7 @@ const rules: Record<EndpointName, Rule> = {
   listAgentCalls: rule('payments:read', 403, 403),
   listAgentErrors: rule('payments:read', 403, 403),
   registerAgent: rule('agents:write', 'own', 403),
+  testEndpoint: rule('agents:write', 'own', 403),
   updateAgent: rule('agents:write', 403, 403),
   removeAgent: rule('agents:write', 403, 403),
   heartbeat: rule(null, 403, 200),

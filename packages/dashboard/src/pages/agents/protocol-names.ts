@@ -1,8 +1,8 @@
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
 
 export const protocolNames: Readonly<Record<AgentProtocol, string>> = {
-  http: 'HTTP: task in, result out, as JSON',
-  'http-template': 'Any HTTP service, by a template',
+  http: 'Own program (HTTP)',
+  'http-template': 'Any HTTP service',
   a2a: 'A2A',
   openai: 'OpenAI-compatible chat',
   mcp: 'MCP tool',

@@ -8,7 +8,7 @@ import { useSession } from '../../app/session.ts';
 import { useForm } from '../../forms/use-form.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Checkbox } from '../../ui/controls/checkbox.tsx';
-import { Field, Fieldset } from '../../ui/controls/field.tsx';
+import { errorText, Field, Fieldset } from '../../ui/controls/field.tsx';
 import { Select } from '../../ui/controls/select.tsx';
 import { NumberInput, Textarea, TextInput } from '../../ui/controls/text-input.tsx';
 import { Actions, Dialog } from '../../ui/overlays/dialog.tsx';
@@ -164,7 +164,7 @@ const ScopeChoice = ({ offered, chosen, onChange, error }: ScopeChoiceProps) => 
         />
       ))}
     </div>
-    {error && <p className="text-[13px] text-bad">{error}</p>}
+    {error && <p className="text-[13px] text-bad">{errorText('Scopes', error)}</p>}
     <p className="mt-1 text-[13px] text-muted">
       {offered.includes('payments:withdraw')
         ? 'A key that can withdraw sends USDC to any wallet without asking you again.'

@@ -22,9 +22,16 @@ interface FieldProps {
   readonly children: ReactNode;
 }
 
-/** Errors of a schema and of the node have no subject: it is the label. */
-export const errorText = (label: string, error: string): string =>
-  /^(?:is|must|needs|can|has|holds|does) /.test(error) ? `${label} ${error}` : error;
+/** A label within a sentence: names and abbreviations keep their capitals. */
+const inSentence = (label: string) =>
+  /^[A-Z][a-z]/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label;
+
+/** An error of a value as a sentence. Errors of a schema and of the node have no subject: it is the label. */
+export function errorText(label: string, error: string): string {
+  if (error === 'is required') return `Enter ${/^[aeio]/i.test(label) ? 'an' : 'a'} ${inSentence(label)}`;
+  if (error === 'must have at least 1') return 'Add at least one';
+  return /^(?:is|must|needs|can|has|holds|does) /.test(error) ? `${label} ${error}` : error;
+}
 
 /** An input with its label, a hint and its error. */
 export function Field({ label, hint, error, isRequired = false, children }: FieldProps) {

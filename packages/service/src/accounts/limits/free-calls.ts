@@ -68,7 +68,7 @@ export function createFreeCalls(ctx: Store & { readonly rateLimiter: RateLimiter
       const refused = tried.find(({ state }) => !state.isAllowed);
       if (!refused) return { giveBack: () => giveBack(taken) };
       await giveBack(taken);
-      throw usedUp(refused.state, ctx.clock.now());
+      throw usedUp(refused.state, 'freeCalls', ctx.clock.now());
     },
     look(caller) {
       const { subject, limitClass, limit } = accountLimit(perHour, caller);
@@ -77,13 +77,16 @@ export function createFreeCalls(ctx: Store & { readonly rateLimiter: RateLimiter
   };
 }
 
-function usedUp({ limit, resetS }: LimitState, now: Date): AppError {
+const counted = { freeCalls: 'free calls', endpointTests: 'tests of endpoints' } as const;
+
+/** Returns the error for a limit that is used up and that not every request counts against. */
+export function usedUp({ limit, resetS }: LimitState, type: keyof typeof counted, now: Date): AppError {
   const leftS = resetS - Math.floor(now.getTime() / 1000);
   const retryAfterS = Math.min(HOUR_MS / 1000, Math.max(1, leftS));
   return new AppError(
     'RATE_LIMITED',
-    `The limit of ${limit} free calls per hour of this account or network address is used up. Repeat the call after Retry-After.`,
-    { details: { limit, type: 'freeCalls', retryAfterS } },
+    `The limit of ${limit} ${counted[type]} per hour of this account or network address is used up. Repeat the call after Retry-After.`,
+    { details: { limit, type, retryAfterS } },
   );
 }
 

@@ -5,9 +5,9 @@ import type { Caller, KnownCaller } from '../caller.ts';
 
 /**
  * `pages`: reads by the node's own pages for a signed-in user. `signIns`: calls that open sessions, keys and accounts. `freeCalls`: calls of
- * price 0.
+ * price 0. `endpointTests`: requests that the node makes to addresses that are not registered.
  */
-export type CountedClass = LimitClass | 'pages' | 'signIns' | 'freeCalls';
+export type CountedClass = LimitClass | 'pages' | 'signIns' | 'freeCalls' | 'endpointTests';
 
 /** Values of the answer's `X-RateLimit-*` headers. */
 export interface LimitState {

@@ -94,5 +94,17 @@ async function requireModel(ctx: Outbound, upstream: Upstream): Promise<void> {
   const { data } = await readObject(ctx, upstream, urlBelow(upstream.endpoint, '/models'), 'GET /models');
   if (!Array.isArray(data)) throw new UpstreamFault('GET /models is not answered with a list of models.');
   if (!data.some((model) => isObject(model) && model.id === upstream.model))
-    throw new UpstreamFault(`GET /models does not list the model "${upstream.model}".`);
+    throw new UpstreamFault(`GET /models does not list the model "${upstream.model}".${listedModels(data)}`);
+}
+
+const SHOWN_MODELS = 8;
+const MAX_MODEL_CHARS = 100;
+
+/** The first models of a list, as a sentence; nothing for a list without names. */
+function listedModels(data: readonly unknown[]): string {
+  const names = data
+    .slice(0, SHOWN_MODELS)
+    .flatMap((model) => (isObject(model) && typeof model.id === 'string' ? [model.id.slice(0, MAX_MODEL_CHARS)] : []));
+  if (names.length === 0) return '';
+  return ` It lists ${names.join(', ')}${data.length > SHOWN_MODELS ? ` and ${data.length - SHOWN_MODELS} more` : ''}.`;
 }

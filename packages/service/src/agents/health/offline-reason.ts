@@ -3,7 +3,8 @@ import type { Suspension } from '../../accounts/suspension.ts';
 import { isLoopbackHost } from '../../lib/net/guarded-fetch-address.ts';
 import type { Agent, FaultKind } from '../agent.ts';
 
-const adviceOn: Record<FaultKind, string> = {
+/** Remedies of faults of endpoints, for their owners. */
+export const adviceOn: Readonly<Record<FaultKind, string>> = {
   answer:
     'Look at the log of the server. The next check that it answers brings the agent back, two of them if it was offline.',
   credentials: 'Set upstream.headers of the agent to credentials that the endpoint accepts.',

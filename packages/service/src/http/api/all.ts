@@ -14,6 +14,7 @@ import {
 import { isSession, toSession } from '../../accounts/keys/session-caller.ts';
 import { requestSignIn, signIn, signInLocally, signInSession } from '../../accounts/proofs/sign-in.ts';
 import { readHealth } from '../../agents/health/read-health.ts';
+import { testEndpoint } from '../../agents/health/test-endpoint.ts';
 import { recordHeartbeat } from '../../agents/health/verify-agent.ts';
 import { interfacesOf } from '../../agents/interfaces-of.ts';
 import { readIdentity } from '../../agents/listing/read-identity.ts';
@@ -99,6 +100,7 @@ const agentHandlers = {
     return data;
   },
   registerAgent: (ctx, { caller, body, once }) => registerAgent(ctx, requireAccount(caller), body, once),
+  testEndpoint: (ctx, { caller, body }) => testEndpoint(ctx, requireAccount(caller), body),
   getAgent: async (ctx, { params }) => ({
     ...(await readAgent(ctx, params.id)),
     interfaces: interfacesOf(ctx, params.id),

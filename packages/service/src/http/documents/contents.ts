@@ -224,8 +224,8 @@ export const reference: Readonly<Record<string, readonly PageOfCalls[]>> = {
     {
       slug: 'api/identity',
       title: 'Identity',
-      about: 'Proofs of endpoint and wallet.',
-      calls: ['getIdentity', 'verifyIdentity'],
+      about: 'Proofs of endpoint and wallet; a test of an endpoint before it is registered.',
+      calls: ['getIdentity', 'verifyIdentity', 'testEndpoint'],
     },
     {
       slug: 'api/tokens',

@@ -11,6 +11,7 @@ import type { HttpContext } from './http-context.ts';
 const unaudited = new Set<EndpointName>([
   'searchAgents',
   'matchAgents',
+  'testEndpoint',
   'quoteInvocation',
   'cancelInvocation',
   'depositToTreasury',

@@ -162,6 +162,7 @@ const counted: Readonly<Record<CountedClass, string>> = {
   invocations: 'invocations',
   pages: 'requests of pages',
   freeCalls: 'free calls',
+  endpointTests: 'tests of endpoints',
   signIns: 'requests for signing in from one network address',
 };
 

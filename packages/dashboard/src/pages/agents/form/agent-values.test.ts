@@ -6,6 +6,7 @@ const detail = {
   ...{ name: 'Echo', description: '', capabilities: ['echo'], endpoint: 'http://127.0.0.1:1/' },
   rates: { perRequest: '0.05', perHour: '0.05', tiers: { basic: '0.05', premium: '0.04', enterprise: '0.05' } },
   metadata: { tags: ['test'], maxConcurrency: 4 },
+  exampleQuestions: ['What is an echo?', 'Say this again, please'],
 } as unknown as AgentDetail;
 const own = { protocol: 'http', upstream: { tool: null, model: null, headers: {} } } as const;
 const agent = { detail, own };
@@ -25,6 +26,14 @@ it('sends nothing of an agent that was not changed, however its prices are writt
 
 it('leaves prices that the form does not show as they are', () =>
   expect(updateBody({ ...valuesOf(agent), perRequest: '0.1' }, agent)).toEqual({ rates: { perRequest: '0.1' } }));
+
+it('sends example questions line by line, only when they differ', () => {
+  const more = { ...valuesOf(agent), exampleQuestions: ' One? \n\nTwo, or three?' };
+  expect(updateBody(more, agent)).toEqual({ exampleQuestions: ['One?', 'Two, or three?'] });
+  expect(updateBody({ ...more, exampleQuestions: ' ' }, agent)).toEqual({ exampleQuestions: [] });
+  expect(AgentUpdate.safeParse({ exampleQuestions: [] }).success).toBe(true);
+  expect(registrationBody({ ...noValues, exampleQuestions: 'a, b?\nc' }).exampleQuestions).toEqual(['a, b?', 'c']);
+});
 
 it('has the price follow the size of calls only when the owner states steps', () => {
   const steps = [

@@ -49,6 +49,8 @@ export interface AgentValues extends UpstreamValues, TypesValues, Readonly<Recor
   readonly endpoint: string;
   readonly perRequest: string;
   readonly tags: readonly string[];
+  /** One question per line. */
+  readonly exampleQuestions: string;
   readonly maxConcurrency: string;
   readonly priceHints: boolean;
   readonly sizeSteps: readonly SizeStepValues[];
@@ -63,7 +65,7 @@ export interface AgentValues extends UpstreamValues, TypesValues, Readonly<Recor
 
 export const noValues: AgentValues = {
   ...{ name: '', description: '', capabilities: [], endpoint: '', perRequest: '' },
-  ...{ tags: [], ...textFieldsOf(() => ''), maxConcurrency: '' },
+  ...{ tags: [], exampleQuestions: '', ...textFieldsOf(() => ''), maxConcurrency: '' },
   ...{
     priceHints: false,
     sizeSteps: [],
@@ -101,6 +103,12 @@ function metadataOf(values: AgentValues): AgentDetail['metadata'] {
 /** A text that is no number becomes one that the schema refuses. */
 const numberOf = (text: string): number => (/^\s*\d+\s*$/.test(text) ? Number(text) : -1);
 
+const questionsOf = ({ exampleQuestions }: Pick<AgentValues, 'exampleQuestions'>): string[] =>
+  exampleQuestions
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
 /** The body of POST /agents. Empty fields are left out; required ones are sent empty, so that the error names them. */
 export function registrationBody(values: AgentValues) {
   const { name, description, capabilities, endpoint, perRequest } = values;
@@ -110,6 +118,7 @@ export function registrationBody(values: AgentValues) {
     ...registeredUpstream(values),
     rates: { perRequest },
     metadata: metadataOf(values),
+    ...(values.exampleQuestions.trim() ? { exampleQuestions: questionsOf(values) } : {}),
     ...(types ? { types } : {}),
   };
 }
@@ -130,6 +139,7 @@ export function valuesOf({ detail, own }: EditedAgent): AgentValues {
   return {
     ...{ name, description, capabilities, endpoint, tags, ...textFieldsOf((name) => metadata[name] ?? '') },
     perRequest: rates.perRequest,
+    exampleQuestions: detail.exampleQuestions.join('\n'),
     maxConcurrency: maxConcurrency === undefined ? '' : String(maxConcurrency),
     priceHints,
     sizeSteps: sizeSteps.map(({ aboveBytes, multiplier }) => ({ aboveBytes: String(aboveBytes), multiplier })),
@@ -165,6 +175,7 @@ export function updateBody(values: AgentValues, agent: EditedAgent) {
     ...Object.fromEntries(texts),
     ...changedUpstream(values, agent.own),
     ...rates,
+    ...(isSame(questionsOf(values), questionsOf(before)) ? {} : { exampleQuestions: questionsOf(values) }),
     ...changedMetadata(values, before),
     ...changedTypes(values, agent.detail.types),
   };

@@ -1,16 +1,19 @@
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
-import { agentProtocols } from '@agent-network/contracts/agents/upstream';
-import { useId } from 'react';
+import type { Api } from '@agent-network/contracts/api';
+import type { DataOf } from '@agent-network/contracts/endpoint';
+import { useId, useState } from 'react';
+import { useApiMutation } from '../../../app/api-query.ts';
+import { isSame } from '../../../forms/is-same.ts';
 import type { Form } from '../../../forms/use-form.ts';
 import { Button, IconButton } from '../../../ui/controls/button.tsx';
-import { errorText, Field, Fieldset } from '../../../ui/controls/field.tsx';
-import { Select } from '../../../ui/controls/select.tsx';
+import { errorText, Field } from '../../../ui/controls/field.tsx';
 import { TextInput } from '../../../ui/controls/text-input.tsx';
-import { Card } from '../../../ui/layout/card.tsx';
-import { protocolNames } from '../protocol-names.ts';
+import { ErrorNote } from '../../../ui/values/error-note.tsx';
+import { Note } from '../../../ui/values/note.tsx';
 import type { AgentValues } from './agent-values.ts';
+import { Part } from './part.tsx';
 import { TemplateFields } from './template-fields.tsx';
-import { type HeaderValues, noHeader } from './upstream-values.ts';
+import { type HeaderValues, noHeader, registeredUpstream } from './upstream-values.ts';
 
 const addresses: Readonly<Record<AgentProtocol, { example: string; hint: string }>> = {
   http: { example: 'https://agent.example/run', hint: 'Each call is a POST to it.' },
@@ -26,66 +29,53 @@ interface EndpointFieldsProps {
   readonly endpointHint: string;
 }
 
-/** Fields for the address and the protocol by which the node calls the agent. */
+/** The address of the agent, what its protocol needs besides, and a test of both. */
 export const EndpointFields = ({ form, endpointHint }: EndpointFieldsProps) => {
   const { values, set, error } = form;
   const { example, hint } = addresses[values.protocol];
   return (
-    <Card title="How it is called">
-      <div className="space-y-4">
-        <Field label="Protocol" error={error('protocol')}>
-          <Select
-            value={values.protocol}
-            onChange={(protocol) => set('protocol', protocol)}
-            options={agentProtocols.map((value) => ({ value, label: protocolNames[value] }))}
-          />
+    <>
+      <Field label="Endpoint" isRequired error={error('endpoint')} hint={`${hint} ${endpointHint}`}>
+        <TextInput
+          type="url"
+          value={values.endpoint}
+          onChange={(endpoint) => set('endpoint', endpoint)}
+          placeholder={example}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </Field>
+      {values.protocol === 'mcp' && (
+        <Field
+          label="Tool"
+          error={error('upstream.tool')}
+          hint="The tool to call. Leave empty if the server has only one."
+        >
+          <TextInput value={values.tool} onChange={(tool) => set('tool', tool)} autoComplete="off" spellCheck={false} />
         </Field>
-        <Field label="Endpoint" isRequired error={error('endpoint')} hint={`${hint} ${endpointHint}`}>
+      )}
+      {values.protocol === 'openai' && (
+        <Field label="Model" isRequired error={error('upstream.model')} hint="One that GET /models lists.">
           <TextInput
-            type="url"
-            value={values.endpoint}
-            onChange={(endpoint) => set('endpoint', endpoint)}
-            placeholder={example}
+            value={values.model}
+            onChange={(model) => set('model', model)}
             autoComplete="off"
             spellCheck={false}
           />
         </Field>
-        {values.protocol === 'mcp' && (
-          <Field
-            label="Tool"
-            error={error('upstream.tool')}
-            hint="The tool to call. Leave empty if the server has only one."
-          >
-            <TextInput
-              value={values.tool}
-              onChange={(tool) => set('tool', tool)}
-              autoComplete="off"
-              spellCheck={false}
-            />
-          </Field>
-        )}
-        {values.protocol === 'openai' && (
-          <Field label="Model" isRequired error={error('upstream.model')} hint="One that GET /models lists.">
-            <TextInput
-              value={values.model}
-              onChange={(model) => set('model', model)}
-              autoComplete="off"
-              spellCheck={false}
-            />
-          </Field>
-        )}
-        {values.protocol === 'http-template' && <TemplateFields form={form} />}
-        <HeaderFields form={form} />
-      </div>
-    </Card>
+      )}
+      {values.protocol === 'http-template' && <TemplateFields form={form} />}
+      <EndpointTest form={form} />
+    </>
   );
 };
 
-const HeaderFields = ({ form: { values, set, error } }: { form: Form<AgentValues> }) => {
+/** Headers that the node sends with each call. */
+export const HeaderFields = ({ form: { values, set, error } }: { form: Form<AgentValues> }) => {
   const { headers } = values;
   const failure = error('upstream.headers');
   return (
-    <Fieldset legend="Headers of each call">
+    <Part title="Headers of each call">
       <p className="mb-2 text-[13px] text-muted">
         Such as Authorization. Sent only to the endpoint's origin. Values are stored encrypted and never shown again.
       </p>
@@ -110,7 +100,7 @@ const HeaderFields = ({ form: { values, set, error } }: { form: Form<AgentValues
           {failure}
         </p>
       )}
-    </Fieldset>
+    </Part>
   );
 };
 
@@ -165,3 +155,51 @@ const HeaderRow = ({ label, header, error, onChange, onRemove }: HeaderRowProps)
     </div>
   );
 };
+
+/** Asks the node to reach the endpoint as it is typed; nothing is saved, and no call is made. */
+function EndpointTest({ form: { values } }: { form: Form<AgentValues> }) {
+  const test = useApiMutation('testEndpoint');
+  const body = { endpoint: values.endpoint, ...registeredUpstream(values) };
+  const [tested, setTested] = useState<typeof body | null>(null);
+  const isCurrent = isSame(tested, body);
+  const hasStored = values.headers.some(({ isStored, value }) => isStored && !value);
+  if (hasStored)
+    return (
+      <p className="text-[13px] text-muted">Stored headers can't be tested here. Save, then check the endpoint.</p>
+    );
+  return (
+    <div className="space-y-2">
+      <Button
+        icon="bolt"
+        isBusy={test.isPending}
+        disabled={values.endpoint === ''}
+        onClick={() => {
+          setTested(body);
+          test.mutate({ body: body as never });
+        }}
+      >
+        Test endpoint
+      </Button>
+      <div role="status" className="empty:hidden">
+        {isCurrent && test.data && <TestResult result={test.data} />}
+      </div>
+      {isCurrent && <ErrorNote title="Not tested" error={test.error} />}
+    </div>
+  );
+}
+
+const TestResult = ({ result }: { result: DataOf<Api['testEndpoint']> }) =>
+  result.callable ? (
+    <Note tone="good" title={`The endpoint answers, in ${result.took.replace('s', ' s')}`}>
+      Whether it belongs to you is verified after you register.
+    </Note>
+  ) : (
+    <Note tone="warn" title={result.reason ?? 'The endpoint cannot be called'}>
+      {result.advice && <p>{result.advice}</p>}
+      {result.body !== null && (
+        <p className="mt-1 font-mono text-[13px] wrap-anywhere">
+          {result.status} <bdi>{result.body}</bdi>
+        </p>
+      )}
+    </Note>
+  );

@@ -4,41 +4,35 @@ import { Checkbox } from '../../../ui/controls/checkbox.tsx';
 import { Field } from '../../../ui/controls/field.tsx';
 import { type Option, Select } from '../../../ui/controls/select.tsx';
 import { NumberInput, TextInput } from '../../../ui/controls/text-input.tsx';
-import { Card } from '../../../ui/layout/card.tsx';
 import { type AgentValues, MAX_SIZE_STEPS, type SizeStepValues } from './agent-values.ts';
+import { Part } from './part.tsx';
 
 interface PriceFieldsProps {
   readonly form: Form<AgentValues>;
 }
 
-/** All fields that the price of a call depends on. */
-export const PriceFields = ({ form }: PriceFieldsProps) => {
-  const { values, set, error } = form;
-  return (
-    <Card title="Price">
-      <div className="grid gap-4 sm:grid-cols-2">
-        <Field
-          label="Per request"
-          isRequired
-          error={error('rates.perRequest')}
-          hint="The price of each call unless you set something else below. 0 makes it free."
-        >
-          <NumberInput unit="USDC" value={values.perRequest} onChange={(amount) => set('perRequest', amount)} />
-        </Field>
-      </div>
-      <SizeSteps form={form} />
-      <UnitFields form={form} />
-      <div className="mt-4">
-        <Checkbox
-          label="Let callers set a complexity"
-          hint="“complexity” in the input then changes the price: ×0.8 for low, ×1.5 for high."
-          isChecked={values.priceHints}
-          onChange={(takesHints) => set('priceHints', takesHints)}
-        />
-      </div>
-    </Card>
-  );
-};
+/** The price of a call. */
+export const PriceField = ({ form: { values, set, error } }: PriceFieldsProps) => (
+  <div className="sm:max-w-60">
+    <Field label="Price per call" isRequired error={error('rates.perRequest')} hint="0 makes it free.">
+      <NumberInput unit="USDC" value={values.perRequest} onChange={(amount) => set('perRequest', amount)} />
+    </Field>
+  </div>
+);
+
+/** Prices by size, units and complexity. */
+export const FurtherPrices = ({ form }: PriceFieldsProps) => (
+  <Part title="Prices by size and units">
+    <SizeSteps form={form} />
+    <UnitFields form={form} />
+    <Checkbox
+      label="Let callers set a complexity"
+      hint="“complexity” in the input then changes the price: ×0.8 for low, ×1.5 for high."
+      isChecked={form.values.priceHints}
+      onChange={(takesHints) => form.set('priceHints', takesHints)}
+    />
+  </Part>
+);
 
 const SizeSteps = ({ form: { values, set, error } }: PriceFieldsProps) => {
   const steps = values.sizeSteps;
@@ -48,7 +42,7 @@ const SizeSteps = ({ form: { values, set, error } }: PriceFieldsProps) => {
       steps.map((each, index) => (index === at ? { ...each, ...step } : each)),
     );
   return (
-    <fieldset className="mt-4">
+    <fieldset>
       <legend className="font-medium">Larger calls</legend>
       <p className="mt-1 mb-2 text-muted">
         {steps.length === 0
@@ -101,20 +95,20 @@ const measures: readonly Option<AgentValues['unitMeasure']>[] = [
 
 /** A price by units of the input, besides the price per request. */
 const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
-  <fieldset className="mt-4">
+  <fieldset>
     <legend className="font-medium">Units</legend>
     <p className="mt-1 mb-2 text-muted">
-      Charge for units counted in the input: at least the price per request, at most the maximum. Leave these text
-      fields empty to charge per request only.
+      Charge for units counted in the input: at least the price per call, at most the maximum. Leave these text fields
+      empty to charge per call only.
     </p>
     <div className="grid gap-4 sm:grid-cols-2">
       <Field label="Unit" error={error('metadata.perUnit.unit')} hint="Name of the unit, such as “page”.">
         <TextInput value={values.unit} onChange={(unit) => set('unit', unit)} placeholder="page" autoComplete="off" />
       </Field>
       <Field
-        label="Where it is counted"
+        label="JSON pointer"
         error={error('metadata.perUnit.count')}
-        hint="A JSON pointer into the input. Calls with nothing to count there are refused."
+        hint="Place in the input that is counted. Calls with nothing there are refused."
       >
         <TextInput
           value={values.unitCount}

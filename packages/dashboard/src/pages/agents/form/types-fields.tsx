@@ -1,8 +1,8 @@
 import type { Form } from '../../../forms/use-form.ts';
 import { Field } from '../../../ui/controls/field.tsx';
 import { JsonInput, TextInput } from '../../../ui/controls/text-input.tsx';
-import { Card } from '../../../ui/layout/card.tsx';
 import type { AgentValues } from './agent-values.ts';
+import { Part } from './part.tsx';
 
 /** Error of a JSON field, or the first of those inside of it, with its place there. */
 function errorWithin({ problems }: Form<AgentValues>, path: string): string | undefined {
@@ -44,7 +44,7 @@ export const TypesFields = ({ form }: { form: Form<AgentValues> }) => {
   const { values, set, error } = form;
   const failure = error('types');
   return (
-    <Card title="Input and output">
+    <Part title="Input and output">
       <div className="space-y-4">
         <p className="text-muted">All optional. The node checks calls and results against what you declare.</p>
         {jsonFields.map(({ name, path, label, hint }) => (
@@ -70,6 +70,6 @@ export const TypesFields = ({ form }: { form: Form<AgentValues> }) => {
           </p>
         )}
       </div>
-    </Card>
+    </Part>
   );
 };

@@ -23,6 +23,7 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
       metadata: { avatar: 'https://example.com/a.png', website: 'https://example.com', tags: ['a'], maxConcurrency: 4 },
     },
   }),
+  testEndpoint: ({ owner, agent }) => ({ key: owner.key, params: {}, body: { endpoint: agent.endpoint } }),
   searchAgents: ({ owner }) => ({
     key: owner.key,
     params: {},
