@@ -229,7 +229,7 @@ it.each(documents)('%s --json prints one document, and nothing beside it', async
 const elsewhere = [
   ...['logout', 'profiles remove', 'agents register', 'agents update', 'agents verify', 'agents remove'],
   ...['call', 'calls show', 'calls wait', 'calls cancel', 'calls export', 'calls logs'],
-  ...['types', 'deposit', 'withdraw', 'keys create', 'keys revoke', 'listen', 'serve', 'mcp', 'up'],
+  ...['types', 'deposit', 'collect', 'withdraw', 'keys create', 'keys revoke', 'listen', 'serve', 'mcp', 'up'],
   ...['bulk start', 'bulk show', 'bulk wait', 'receipt', 'curl'],
   ...['create', 'update', 'delete', 'test', 'deliveries', 'replay', 'secret'].map((name) => `webhooks ${name}`),
 ];
