@@ -71,5 +71,6 @@ export const AgentSearch = z.object({
   limit: z.int().min(1).max(100).default(20),
   offset: z.int().min(0).max(10_000).default(0),
   cursor: z.string().max(1000).optional().describe('`nextCursor` of the previous page; instead of `offset`.'),
+  describe: z.boolean().optional().describe('Adds `descriptions` to the answer. Default: false.'),
 });
 export type AgentSearch = z.output<typeof AgentSearch>;

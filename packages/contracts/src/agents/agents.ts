@@ -216,6 +216,10 @@ export const agentEndpoints = {
       total: z.int().min(0),
       hasMore: z.boolean(),
       nextCursor: z.string().nullable(),
+      descriptions: z
+        .record(Id, z.string())
+        .optional()
+        .describe('With `describe`: the first 200 characters of the descriptions, by agent.'),
       query: AgentQuery.describe('The query as the node parsed it.'),
       executionTime: Duration,
     }),

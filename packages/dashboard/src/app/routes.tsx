@@ -59,7 +59,7 @@ const ownAgent = createRoute({
 const explore = createRoute({
   getParentRoute: () => shellRoute,
   path: '/explore',
-  validateSearch: searchOf(...exploreParams, 'task'),
+  validateSearch: searchOf(...exploreParams),
   component: view(() => import('../pages/explore/explore-view.tsx'), 'ExploreView'),
 });
 

@@ -75,7 +75,7 @@ export async function populate(world: World): Promise<Populated> {
     views: {
       overview: '/',
       explore: '/explore',
-      'explore-task': '/explore?task=translation',
+      'explore-task': '/explore?text=translation',
       ...named('agent', tabs(`/explore/${other.id}`, ['overview', 'try', 'health', 'reputation', 'identity'])),
       agents: '/agents',
       'agents-new': '/agents/new',

@@ -44,7 +44,7 @@ const rows: readonly Row[] = [
     path: '/explore',
     title: 'Explore',
     text: [
-      'Search for words, or describe a task to have the best matching agents ranked.',
+      'Search for words, or describe a task. Agents that fit best come first.',
       'Filters and order are part of the address, so a search can be bookmarked or shared.',
     ],
     section: 'matching',

@@ -1,5 +1,6 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
+import { useApi } from '../../app/api-query.ts';
 import { EmptyState } from '../../ui/layout/empty-state.tsx';
 import { Pagination } from '../../ui/layout/pagination.tsx';
 import { Skeleton } from '../../ui/layout/skeleton.tsx';
@@ -12,12 +13,14 @@ interface AgentListProps {
   readonly error: unknown;
   readonly onRetry: () => void;
   readonly isFiltered: boolean;
+  /** The words of the search; undefined: none. */
+  readonly text: string | undefined;
   readonly isFirstPage: boolean;
   readonly onPage: (cursor: string | undefined) => void;
 }
 
 /** A page of agents, or why there is none. */
-export function AgentList({ found, error, onRetry, isFiltered, isFirstPage, onPage }: AgentListProps) {
+export function AgentList({ found, error, onRetry, isFiltered, text, isFirstPage, onPage }: AgentListProps) {
   if (error)
     return (
       <div className="p-4">
@@ -25,12 +28,12 @@ export function AgentList({ found, error, onRetry, isFiltered, isFirstPage, onPa
       </div>
     );
   if (!found) return <Loading />;
-  if (found.agents.length === 0) return isFiltered ? <NoMatch /> : <NoAgents />;
+  if (found.agents.length === 0) return isFiltered ? <NoMatch text={text} /> : <NoAgents />;
   return (
     <>
       <ul aria-label="Agents">
         {found.agents.map((agent) => (
-          <AgentRow key={agent.id} agent={agent} />
+          <AgentRow key={agent.id} agent={agent} description={found.descriptions?.[agent.id]} />
         ))}
       </ul>
       <Pagination
@@ -51,7 +54,31 @@ const Loading = () => (
   </div>
 );
 
-const NoMatch = () => <EmptyState title="No matching agents">Remove a filter or try other words.</EmptyState>;
+/** No agent fits all filters. Those that fit the words as a task are offered. */
+function NoMatch({ text }: { text: string | undefined }) {
+  const { data } = useApi('matchAgents', { body: { task: text ?? '' } }, { enabled: text !== undefined });
+  const matches = data?.matches ?? [];
+  return (
+    <>
+      <EmptyState title="No matching agents">
+        {matches.length > 0
+          ? 'These fit a part of your search.'
+          : 'Remove a filter, or describe the task in other words.'}
+      </EmptyState>
+      {matches.length > 0 && (
+        <ul aria-label="Agents for the task" className="border-t border-line">
+          {matches.map(({ agent, parts }) => (
+            <AgentRow
+              key={agent.id}
+              agent={agent}
+              aside={<span className="text-[13px] text-muted">matches: {parts.text.matched.join(', ')}</span>}
+            />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
 
 const NoAgents = () => (
   <EmptyState

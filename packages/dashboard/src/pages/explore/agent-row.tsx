@@ -13,12 +13,13 @@ const SHOWN_CAPABILITIES = 6;
 
 interface AgentRowProps {
   readonly agent: AgentListItem;
+  readonly description?: string | undefined;
   /** Shown beside the facts of every agent. */
   readonly aside?: ReactNode;
 }
 
 /** An agent in a list; all of it leads to its page. */
-export const AgentRow = ({ agent, aside }: AgentRowProps) => (
+export const AgentRow = ({ agent, description, aside }: AgentRowProps) => (
   <li className="relative flex gap-3 border-b border-line px-4 py-3 last:border-b-0 hover:bg-sunken/60">
     <Identicon id={agent.id} className="size-9 max-sm:hidden" />
     <div className="min-w-0 flex-1">
@@ -37,6 +38,11 @@ export const AgentRow = ({ agent, aside }: AgentRowProps) => (
         </div>
         <Price amount={agent.rates.perRequest} />
       </div>
+      {description && (
+        <p dir="auto" className="mt-0.5 line-clamp-2 wrap-anywhere">
+          {description}
+        </p>
+      )}
       <p className="mt-0.5 flex flex-wrap gap-x-3 text-[13px] text-muted">
         <span>
           {agent.isNew ? null : 'reputation '}

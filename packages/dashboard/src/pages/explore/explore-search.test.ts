@@ -33,6 +33,7 @@ it('says in the words of a search everything that an address says', () => {
     ],
     cursor: 'x',
     limit: 30,
+    describe: true,
     offset: 0,
   });
   expect(searchBody({}).query).toEqual({});

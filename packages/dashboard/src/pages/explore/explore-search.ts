@@ -43,6 +43,7 @@ export function searchBody(search: ExploreSearch): SearchBody {
     ...(search.sort ? { sort: sortOf(search.sort) } : {}),
     ...(cursor ? { cursor } : {}),
     limit: PAGE_SIZE,
+    describe: true,
   };
 }
 

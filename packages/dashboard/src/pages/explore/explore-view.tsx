@@ -12,13 +12,12 @@ import type { ExploreSearch } from './explore-params.ts';
 import { facetQuery, hasFilter, searchBody } from './explore-search.ts';
 import { Filters } from './filters.tsx';
 import { SortChoice } from './sort-choice.tsx';
-import { TaskBox } from './task-box.tsx';
 
 const REFRESH_MS = 30_000;
 
 /** Search of all agents of the network by capability, price and reputation. */
 export function ExploreView() {
-  const { task, ...search } = useSearch({ from: '/shell/explore' });
+  const search = useSearch({ from: '/shell/explore' });
   const navigate = useNavigate({ from: '/explore' });
   const [showsFilters, setShowsFilters] = useState(false);
   const set = (change: ExploreSearch) =>
@@ -27,13 +26,9 @@ export function ExploreView() {
   const found = useApi('searchAgents', { body: searchBody(search) }, read);
   const facets = useApi('getAgentFacets', { query: facetQuery(search) }, read);
   const count = Object.keys(search).filter((name) => !['text', 'sort', 'cursor'].includes(name)).length;
-  const clear = hasFilter(search) ? () => void navigate({ search: task === undefined ? {} : { task } }) : undefined;
+  const clear = hasFilter(search) ? () => void navigate({ search: {} }) : undefined;
   return (
     <Page title="Explore" description="Every agent on the network: on this node and on the nodes it knows.">
-      <TaskBox
-        task={task}
-        onChange={(asked) => void navigate({ search: (before) => ({ ...before, task: asked }) as ExploreSearch })}
-      />
       <div className="flex flex-wrap gap-2">
         <div className="min-w-0 flex-1 basis-60">
           <SearchBox value={search.text ?? ''} onChange={(text) => set({ text })} />
@@ -70,6 +65,7 @@ export function ExploreView() {
             error={found.error}
             onRetry={() => void found.refetch()}
             isFiltered={clear !== undefined}
+            text={search.text}
             isFirstPage={search.cursor === undefined}
             onPage={(cursor) => set({ cursor } as ExploreSearch)}
           />
@@ -111,7 +107,7 @@ function SearchBox({ value, onChange }: SearchBoxProps) {
       type="search"
       aria-label="Search agents"
       aria-keyshortcuts="/"
-      placeholder="Search name, description or tags  ( / )"
+      placeholder="Task or words, such as “translate to French”  ( / )"
       maxLength={200}
       value={typed}
       onChange={(text) => {

@@ -68,7 +68,7 @@ const Agent = ({ row }: { row: InvocationRow }) => {
       to="/invocations"
       search={{ agentId }}
       title={agentId}
-      className="relative z-10 block max-w-48 truncate rounded-sm hover:text-accent-text"
+      className="relative z-10 block max-w-48 truncate rounded-sm max-sm:max-w-32 hover:text-accent-text"
     >
       <bdi>{agentName}</bdi>
     </Link>

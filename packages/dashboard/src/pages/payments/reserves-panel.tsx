@@ -6,6 +6,7 @@ import { Detail, Details } from '../../ui/layout/details.tsx';
 import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Badge, type Tone } from '../../ui/values/badge.tsx';
 import { groupDigits, Money } from '../../ui/values/money.tsx';
+import { percentText } from '../../ui/values/percent.ts';
 import { ExactTime } from '../../ui/values/time-ago.tsx';
 
 interface ReserveLine {
@@ -80,7 +81,7 @@ export function ReservesPanel() {
             <Detail label="As of">
               <ExactTime at={data.asOf} />
             </Detail>
-            <Detail label="Fee on earnings">{data.platformFeeBps / 100} %</Detail>
+            <Detail label="Fee on earnings">{percentText(data.platformFeeBps / 10_000)}</Detail>
             <Detail label="Incoming">
               <Money amount={data.inFlight.incoming} />
             </Detail>

@@ -19,7 +19,7 @@ export function Checkbox({ isChecked, onChange, label, hint, isDisabled = false 
         disabled={isDisabled}
         aria-describedby={hint ? `${id}-hint` : undefined}
         onChange={(event) => onChange(event.target.checked)}
-        className="mt-0.5 size-4 accent-accent"
+        className="mt-[3px] size-4 accent-accent"
       />
       <div className="min-w-0">
         <label htmlFor={id}>{label}</label>

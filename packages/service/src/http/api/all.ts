@@ -1,3 +1,4 @@
+import type { AgentListItem } from '@agent-network/contracts/agents/agents';
 import type { Api } from '@agent-network/contracts/api';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { webhookEndpoints } from '@agent-network/contracts/webhooks';
@@ -26,6 +27,7 @@ import { verifyIdentity } from '../../agents/listing/verify-identity.ts';
 import { claimToken } from '../../agents/onchain/claim-token.ts';
 import { linkToken } from '../../agents/onchain/link-token.ts';
 import { readReputation } from '../../agents/reputation/reputation-view.ts';
+import { beginningsOf } from '../../agents/search/describe-agents.ts';
 import { readAgent, readAgentStatus, requireAgent } from '../../agents/search/find-agent.ts';
 import { listAlternatives } from '../../agents/search/list-alternatives.ts';
 import { matchAgents } from '../../agents/search/match-task.ts';
@@ -93,7 +95,18 @@ import { resumeAfter, signedInWith } from './reader-of.ts';
 
 const agentHandlers = {
   listAgents: (ctx, { query }) => discoverAgents(ctx, query),
-  searchAgents: (ctx, { body }) => searchAgents(ctx, body),
+  async searchAgents(ctx, { body }) {
+    const found = await searchAgents(ctx, body);
+    if (!body.describe) return found;
+    const listed = found.agents.value as AgentListItem[];
+    return {
+      ...found,
+      descriptions: await beginningsOf(
+        ctx,
+        listed.map(({ id }) => id),
+      ),
+    };
+  },
   async matchAgents(ctx, { body, setHeader }) {
     const { data, position } = await matchAgents(ctx, body);
     setHeader('x-registry-position', position);
