@@ -68,7 +68,12 @@ async function readSettings(screen: ScreenProgress | null): Promise<Starting> {
   if (!config.servesDashboard) return { config, secrets, settings, log, progress };
   const { startDashboardBuild } = await import('./http/site/dashboard-build.ts');
   const dashboard = startDashboardBuild(log, { yields: true });
-  void progress.step(startSteps.dashboard, () => dashboard.settled);
+  const built = async () => {
+    await dashboard.settled;
+    if (dashboard.state() === 'failed') throw new Error('the dashboard could not be built');
+  };
+  // The log has the reason, and the node runs without the dashboard.
+  progress.step(startSteps.dashboard, built).catch(() => undefined);
   return { config, secrets, settings, log, progress, dashboard };
 }
 
