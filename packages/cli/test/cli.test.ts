@@ -350,6 +350,37 @@ it('the status of a node counts its agents; the balance names each treasury', as
   for (const { treasuryId } of treasuries) expect(stdout).toContain(treasuryId);
 });
 
+it('collects what agents have earned, and withdraws from one agent, or everything', async () => {
+  expect(await json('deposit', '--test')).toMatchObject({ amount: '10.00' });
+  const pay = () => agentnet(['call', echo, 'earn', '--max-cost', '0.05', '--pay', 'treasury']);
+  for (let calls = 0; calls < 2; calls++) expect((await pay()).code).toBe(0);
+  const { earnings: before } = await json('balance');
+  expect(await json('withdraw', '0.01', '--agent', 'Echo', '--yes')).toMatchObject({ amount: '0.01' });
+  const { earnings } = await json('balance');
+  expect(Number(before) - Number(earnings)).toBeCloseTo(0.01);
+  expect(await json('collect')).toMatchObject({ amount: earnings, left: [] });
+  const { available, ...left } = await json('balance');
+  expect(left).toMatchObject({ earnings: '0.00', spendable: { total: available } });
+  expect((await agentnet(['withdraw', '--yes'])).code).toBe(2);
+  expect((await agentnet(['withdraw', '1', '--all', '--yes'])).code).toBe(2);
+  expect(await json('withdraw', '--all', '--yes')).toMatchObject({ amount: available });
+  expect((await json('balance')).available).toBe('0.00');
+  expect((await agentnet(['withdraw', '--all', '--yes'])).stderr).toContain('There is nothing to withdraw.');
+});
+
+it('from the terminal alone, a paid call takes three commands', async () => {
+  const own = inItsProcess(() => ({ ...envOf(), AGENTNET_CONFIG_DIR: join(folder, 'terminal-only') }), bundledMain);
+  const startMs = performance.now();
+  const commands = [
+    ['login', '--local', '--data-dir', node.dataDir],
+    ['deposit', '--test'],
+    ['call', 'Echo', 'my first paid call', '--max-cost', '0.05', '--pay', 'treasury'],
+  ];
+  for (const command of commands) expect((await own(command)).code, command.join(' ')).toBe(0);
+  const seconds = (performance.now() - startMs) / 1000;
+  process.stderr.write(`Terminal only: ${commands.length} commands and ${seconds.toFixed(1)} s to a paid call\n`);
+});
+
 describe('errors', () => {
   it.each([
     ['an unknown command', ['fly'], 2],
