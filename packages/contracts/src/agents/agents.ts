@@ -115,7 +115,10 @@ export const AgentDetail = z.object({
   status: z.enum(agentStatuses),
   location: z.string(),
   metadata: AgentMetadata,
-  exampleQuestions: z.array(z.string()).describe('Questions that the agent is for; empty: its owner gives none.'),
+  exampleQuestions: z
+    .array(z.string())
+    .describe('Questions that the agent is for; empty: its owner gives none.')
+    .meta({ examples: [['Summarise my meeting notes.', 'Make this report shorter.']] }),
   updatedAt: Timestamp,
   frozen: z
     .boolean()

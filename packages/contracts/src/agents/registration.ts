@@ -33,7 +33,10 @@ export const AgentPart = z.object({
   }),
   metadata: AgentMetadata,
   /** Absent: none. */
-  exampleQuestions: z.array(z.string()).optional(),
+  exampleQuestions: z
+    .array(z.string())
+    .optional()
+    .meta({ examples: [['Summarise my meeting notes.', 'Make this report shorter.']] }),
   verified: z.boolean(),
   status: z.enum(agentStatuses),
   responseMs: z.number().min(0).nullable(),

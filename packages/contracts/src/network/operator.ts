@@ -95,10 +95,16 @@ export type OperatorTotals = z.infer<typeof OperatorTotals>;
 
 /** A setting of the process that answers, with its value in force. */
 export const OperatorSetting = z.object({
-  name: z.string(),
-  group: z.string().describe('Its subject, as in the reference of all settings.'),
-  meaning: z.string(),
-  value: z.string().describe('Of a secret: whether it is set, never the value.'),
+  name: z.string().meta({ examples: ['BASE_URL'] }),
+  group: z
+    .string()
+    .describe('Its subject, as in the reference of all settings.')
+    .meta({ examples: ['Addresses'] }),
+  meaning: z.string().meta({ examples: ['The public address of the node.'] }),
+  value: z
+    .string()
+    .describe('Of a secret: whether it is set, never the value.')
+    .meta({ examples: ['https://node.example'] }),
   isDefault: z.boolean().describe('true: the environment does not set it.'),
 });
 export type OperatorSetting = z.infer<typeof OperatorSetting>;
