@@ -55,7 +55,7 @@ afterAll(() => world?.stop());
 
 const filters = () => page.getByRole('search', { name: 'Filters' });
 const facet = (name: string) => filters().getByRole('button', { name: new RegExp(`^${name}\\s*\\d+$`) });
-const names = () => page.getByRole('list', { name: 'Agents' }).getByRole('link').allTextContents();
+const names = () => page.getByRole('main').getByRole('list', { name: 'Agents' }).getByRole('link').allTextContents();
 const untilTotal = (count: number) =>
   page.getByRole('heading', { name: count === 1 ? '1 agent' : `${count} agents`, exact: true }).waitFor();
 const searchParam = (name: string) => new URL(page.url()).searchParams.get(name);

@@ -26,7 +26,7 @@ it('adds an endpoint, shows a failing delivery as it is retried, and replays it'
   await page.getByRole('button', { name: 'Add endpoint' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Add endpoint' }).click();
-  await dialog.getByText('must be an http(s) URL').waitFor();
+  await dialog.getByText('Enter a URL').waitFor();
   await dialog.getByLabel('URL').fill(receiver.url);
   await dialog.getByLabel('Description').fill(HOSTILE);
   await dialog.getByLabel('All events of this account').uncheck();

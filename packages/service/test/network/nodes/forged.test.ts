@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { newAgentId } from '../../../src/agents/agent-id.ts';
-import { createLog } from '../../../src/lib/telemetry/log.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { seenBy, untilSo } from '../../support/network.ts';
 import { newOwner, registerOnChain, registryActions } from '../../support/registry-actions.ts';
@@ -12,17 +11,14 @@ import { type Answer, type HostileServer, json, startHostileServer } from './sup
 let node: Harness;
 let server: HostileServer;
 let good: { baseUrl: string; tokenId: string; registrar: string };
-const lines: string[] = [];
 const wellKnown = '/.well-known/agent-network.json';
 /** What every node of this file refuses: they read the same registry. */
 const refusing = () => ({ NETWORK_REFUSED: `${server.origin}/refused` });
 
 beforeAll(async () => {
   server = await startHostileServer();
-  const log = createLog({ level: 'warn', destination: { write: (line) => void lines.push(line) } });
   node = await startHarness({
     followsRegistry: true,
-    log,
     env: { REGISTRY_POLL_MS: '100', ...refusing() },
   });
   good = await listGoodNode('/good');
@@ -45,11 +41,16 @@ async function listGoodNode(path: string) {
   return { baseUrl, tokenId, registrar };
 }
 
-/** What became of an entry, once it was told. */
+/** The reason for which an entry is ignored, once it is. */
 async function fateOf(tokenId: string): Promise<string> {
-  const told = () => lines.find((line) => JSON.parse(line).tokenId === tokenId && JSON.parse(line).reason);
-  await untilSo(`the log tells of ${tokenId}`, async () => told() !== undefined);
-  return JSON.parse(told() ?? '{}').reason;
+  const stored = () =>
+    node.ctx.db.query<{ reason: string }>(
+      '',
+      `select reason from network_entry where token_id = $1 and state = 'ignored' and reason is not null`,
+      [tokenId],
+    );
+  await untilSo(`${tokenId} is ignored`, async () => (await stored()).length > 0);
+  return (await stored())[0]?.reason ?? '';
 }
 
 /** Registers an entry. Its file is waited for, should the node look before the test knows the token that stands in it. */
@@ -122,14 +123,14 @@ const nodeCases: [reason: string, answer: (file: NodeFile) => Answer][] = [
 
 describe.concurrent('a file of a node', () => {
   it.for(nodeCases.map(([reason, answer], nth) => [`${reason} (${nth})`, reason, answer] as const))(
-    'that is %s is ignored, with the reason in the log and a counter',
+    'that is %s is ignored, with its reason and a counter',
     async ([name, reason, answer], { expect }) => {
       const path = `/${name.replace(/\W+/g, '-')}`;
       const baseUrl = server.origin + path;
       const answerOf = (tokenId: string) => answer(nodeFile({ baseUrl, tokenId }));
       const tokenId = await announceFile(path + wellKnown, newOwner(), answerOf);
       expect(await fateOf(tokenId)).toBe(reason);
-      expect(await counted(reason)).toBeGreaterThan(0);
+      await untilSo('it is counted', async () => (await counted(reason)) > 0);
       expect(await seenBy(node, baseUrl)).toBeNull();
     },
   );
@@ -215,12 +216,12 @@ describe.concurrent('a file of an agent', () => {
   }
 
   it.for(agentCases.map(([reason, answer], nth) => [`${reason} (${nth})`, reason, answer] as const))(
-    'that is %s is ignored, with the reason in the log and a counter',
+    'that is %s is ignored, with its reason and a counter',
     async ([, reason, answer], { expect }) => {
       const id = otherAgentId();
       const { tokenId } = await announce(id, answer, newOwner());
       expect(await fateOf(tokenId)).toBe(reason);
-      expect(await counted(reason)).toBeGreaterThan(0);
+      await untilSo('it is counted', async () => (await counted(reason)) > 0);
       expect((await node.request('GET', `/agents/${id}`)).status).toBe(404);
     },
   );
