@@ -79,7 +79,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
 /** A refused connection of this machine names its place. Only local mode connects there, and the place is the endpoint's own. */
 function namePlace(url: URL, error: unknown): never {
   if (!(error instanceof GuardedFetchError) || error.kind !== 'connect' || !isLoopbackHost(url.hostname)) throw error;
-  const message = `No program answers at ${url.host} on this machine.`;
+  const message = 'No program answers at this address on this machine.';
   throw new GuardedFetchError('connect', { message, cause: error.cause, isSent: !error.isRetryable });
 }
 

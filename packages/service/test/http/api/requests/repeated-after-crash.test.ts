@@ -99,10 +99,14 @@ const changesNothing = new Set<string>([
   'challenge',
   'requestWithdrawal',
   'claimWallet',
+  // It only asks the endpoint.
+  'testEndpoint',
+  // The agent has earned nothing: its earnings are collected in payments/collect.test.ts.
+  'collectEarnings',
 ]);
 
 /** What tells the time of the call, and what has gone on since, aside. */
-function stable(name: string, { status, lastPing, responseTime, ...rest }: Record<string, unknown>) {
+function stable(name: string, { status, lastPing, responseTime, took, ...rest }: Record<string, unknown>) {
   const { requestId, agentId, createdAt, deadline, chosen } = rest;
   const isCall = name === 'invokeAgent' || name === 'invokeAuto';
   return isCall ? { requestId, agentId, createdAt, deadline, chosen } : { ...rest, status };
