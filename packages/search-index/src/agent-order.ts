@@ -1,9 +1,8 @@
 import { type ColumnField, type Columns, compareNumbers, compareTexts, NAME_KEY_CHARS, valueFrom } from './columns.ts';
 import type { PageEnd } from './listing.ts';
-import type { Relevance } from './relevance.ts';
 import type { SearchOrder, SortKey } from './search-order.ts';
 import type { Ranking } from './select-window.ts';
-import { hasOrdinal } from './sets.ts';
+import { hasOrdinal, type Relevance } from './sets.ts';
 
 export type SortValue = number | string;
 

@@ -1,10 +1,9 @@
 import { AgentOrder, type Mark, type SortValue } from './agent-order.ts';
 import type { ColumnField } from './columns.ts';
 import type { ListingSearch } from './listing.ts';
-import type { Relevance } from './relevance.ts';
 import { bestFirst, type SortKey } from './search-order.ts';
 import { selectWindow } from './select-window.ts';
-import { bitsOf, hasBit, type OrdinalSet, ordinalsOf } from './sets.ts';
+import { bitsOf, hasBit, type OrdinalSet, ordinalsOf, type Relevance } from './sets.ts';
 import type { Shelf, usualCosts } from './shelf.ts';
 import type { Spot } from './sorted-list.ts';
 

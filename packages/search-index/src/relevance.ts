@@ -1,16 +1,18 @@
 import { flags, type Level, setId } from './agent-terms.ts';
-import { emptySet, hasOrdinal, intersectAll, listSet, type OrdinalSet, ordinalsOf, overlaps, unite } from './sets.ts';
+import {
+  type Band,
+  emptySet,
+  hasOrdinal,
+  intersectAll,
+  listSet,
+  type OrdinalSet,
+  ordinalsOf,
+  overlaps,
+  type Relevance,
+  unite,
+} from './sets.ts';
 import { type AskedWord, agentsWith, type Shelf, type Wording } from './shelf.ts';
 import { decidingWords } from './words/task-words.ts';
-
-/** Agents that match the words of a query equally well. */
-export interface Band {
-  readonly value: number;
-  readonly agents: OrdinalSet;
-}
-
-/** The agents that match a text, in bands, the best first. */
-export type Relevance = readonly Band[];
 
 export const noRelevance: Relevance = [];
 

@@ -195,3 +195,12 @@ export function countBoth(one: OrdinalSet, other: OrdinalSet): number {
   }
   return intersect(one, other).size;
 }
+
+/** Agents that match the words of a query equally well. */
+export interface Band {
+  readonly value: number;
+  readonly agents: OrdinalSet;
+}
+
+/** The agents that match a text, in bands, the best first. */
+export type Relevance = readonly Band[];

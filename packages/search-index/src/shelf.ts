@@ -4,8 +4,7 @@ import { ItemStore } from './item-store.ts';
 import type { ListingFacets } from './listing.ts';
 import { Orders } from './orders.ts';
 import { PostingStore } from './posting-store.ts';
-import type { Relevance } from './relevance.ts';
-import { emptySet, type OrdinalSet } from './sets.ts';
+import { emptySet, type OrdinalSet, type Relevance } from './sets.ts';
 import { Lexicon } from './words/lexicon.ts';
 
 /** A word of a query: agents have all of its parts, each by one of its terms, or a compound as one word. */

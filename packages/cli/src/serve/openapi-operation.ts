@@ -1,6 +1,15 @@
 import type { TemplateContentType, TemplateMethod } from '@agent-network/contracts/agents/http-template';
 import { isObject, type Json } from './backend.ts';
-import type { Proposal } from './probe.ts';
+import type { TargetOptions } from './target.ts';
+
+/** A way to serve an endpoint, as far as it tells. */
+export interface Proposal {
+  /** The endpoint's kind, as a sentence without its full stop. */
+  readonly found: string;
+  /** The address of its calls; may hold placeholders. */
+  readonly url: string;
+  readonly options: Partial<TargetOptions>;
+}
 
 /** An operation of an OpenAPI document. */
 export interface Operation {

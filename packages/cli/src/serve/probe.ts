@@ -1,16 +1,7 @@
 import { isObject, type Json } from './backend.ts';
 import { below, type Headers } from './endpoint-client.ts';
-import { operationsOf, readOperation } from './openapi-operation.ts';
+import { operationsOf, type Proposal, readOperation } from './openapi-operation.ts';
 import type { TargetOptions } from './target.ts';
-
-/** A way to serve an endpoint, as far as it tells. */
-export interface Proposal {
-  /** The endpoint's kind, as a sentence without its full stop. */
-  readonly found: string;
-  /** The address of its calls; may hold placeholders. */
-  readonly url: string;
-  readonly options: Partial<TargetOptions>;
-}
 
 /** The outcome of asking an endpoint. */
 type Probed =

@@ -1,7 +1,8 @@
 import { CommandError, EXIT } from '../exit-codes.ts';
 import { oneLine } from '../output/table.ts';
 import type { Session } from '../session.ts';
-import { type Proposal, probe } from './probe.ts';
+import type { Proposal } from './openapi-operation.ts';
+import { probe } from './probe.ts';
 import { headersFor, readTarget, type Target, type TargetOptions, urlOf } from './target.ts';
 
 /**

@@ -123,20 +123,6 @@ export const listAgentTreasuries = (sql: Sql, agentId: string): Promise<LedgerAc
     [agentId],
   );
 
-/** Sums of all treasuries of an account in the default asset, however many it has. */
-export async function sumTreasuries(
-  sql: Sql,
-  accountId: string,
-): Promise<Pick<LedgerAccount, 'postedMicro' | 'heldMicro'>> {
-  const [row] = await sql.query<Pick<LedgerAccount, 'postedMicro' | 'heldMicro'>>(
-    'sum-treasuries',
-    `select coalesce(sum(posted_micro), 0)::bigint as "postedMicro", coalesce(sum(held_micro), 0)::bigint as "heldMicro"
-       from ledger_account where account_id = $1 and kind in ('treasury', 'agent') and asset is null`,
-    [accountId],
-  );
-  return row ?? { postedMicro: 0n, heldMicro: 0n };
-}
-
 /** Balances and holds of an account's treasuries, summed by asset. */
 export const sumTreasuriesByAsset = (
   sql: Sql,

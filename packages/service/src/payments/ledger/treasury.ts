@@ -32,7 +32,6 @@ import {
   MAX_TREASURIES_LISTED,
   openBeside,
   openLedgerAccount,
-  sumTreasuries,
   sumTreasuriesByAsset,
 } from './ledger-store.ts';
 import { sumPendingDeposits } from './payment-history-store.ts';
@@ -190,12 +189,6 @@ export async function visibleTreasuries(ctx: Store, caller: KnownCaller): Promis
   if (caller.kind === 'account') return listTreasuries(ctx.db, caller.accountId);
   const own = await listAgentTreasuries(ctx.db, caller.agentId);
   return own.filter(({ accountId }) => accountId === caller.accountId);
-}
-
-/** Available amount in all treasuries of an account, in the default asset. */
-export async function availableOf(ctx: Store, accountId: string): Promise<bigint> {
-  const { postedMicro, heldMicro } = await sumTreasuries(ctx.db, accountId);
-  return postedMicro - heldMicro;
 }
 
 /** A treasury of an account as people know it, with its id. */
