@@ -35,12 +35,14 @@ export async function startLocalAgents(
     Description
   >;
   const names = Object.keys(agentFiles) as (keyof typeof agentFiles)[];
-  const agents = await Promise.all(
-    names.map((name) => {
-      const prepare = () => prepareAgent(ctx, keys, owner, descriptions[name]);
-      return runAgent(ctx, join(AGENTS_DIR, agentFiles[name]), prepare, stops);
-    }),
-  );
+  const starting: Promise<LocalAgent>[] = [];
+  for (const name of names) {
+    const prepare = () => prepareAgent(ctx, keys, owner, descriptions[name]);
+    // In turn: schemas of one owner are checked one at a time, and those that wait long are refused.
+    const first = await prepare();
+    starting.push(runAgent(ctx, join(AGENTS_DIR, agentFiles[name]), { first, prepare }, stops));
+  }
+  const agents = await Promise.all(starting);
   await bringOnline(ctx, owner, agents);
   return agents;
 }
@@ -49,10 +51,10 @@ export async function startLocalAgents(
 async function runAgent(
   ctx: NodeContext,
   file: string,
-  prepare: () => Promise<LocalAgent>,
+  { first, prepare }: { readonly first: LocalAgent; prepare(): Promise<LocalAgent> },
   stops: StopStep[],
 ): Promise<LocalAgent> {
-  let agent = await prepare();
+  let agent = first;
   let isFirst = true;
   const kept = superviseProcess({
     async start() {

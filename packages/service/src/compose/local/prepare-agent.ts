@@ -43,9 +43,20 @@ export async function prepareAgent(
     return { id: known.id, name: description.name, identityToken: known.identityToken, endpoint };
   }
   const input = AgentRegistration.parse({ ...description, endpoint });
-  const { id, identityToken } = await registerAgent(ctx, owner, input);
+  const { id, identityToken } = await registerExample(ctx, owner, input);
   keys.agents[description.name] = { id, identityToken, port };
   return { id, name: description.name, identityToken, endpoint };
+}
+
+/** Registers the agent, without its types where these are refused: a busy machine may not check them in time, which must not end the start. */
+async function registerExample(ctx: NodeContext, owner: Owner, input: AgentRegistration) {
+  const { types, ...untyped } = input;
+  if (types === undefined) return registerAgent(ctx, owner, input);
+  return registerAgent(ctx, owner, input).catch((err: unknown) => {
+    if (!(err instanceof AppError)) throw err;
+    ctx.log.warn({ err, agent: input.name }, 'example agent is registered without its types');
+    return registerAgent(ctx, owner, untyped);
+  });
 }
 
 /**

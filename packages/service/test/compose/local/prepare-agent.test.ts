@@ -29,6 +29,16 @@ describe('an example agent', () => {
     });
   });
 
+  it.each([
+    ['whose types cannot be checked is registered without them: the start goes on', 'no such type', null],
+    ['is registered with its types', 'object', expect.any(String)],
+  ])('%s', async (_, type, typesId) => {
+    const types = { inputSchema: { type: 'object' }, outputSchema: { type } };
+    const { id } = await prepareAgent(h.ctx, { agents: {} }, await h.newAccount(), { ...newDescription(), types });
+    const rows = await askDatabase(h.databaseUrl, `select types_id from agent where id = '${id}'`);
+    expect(rows).toEqual([{ types_id: typesId }]);
+  });
+
   it('that was removed is registered anew', async () => {
     const [owner, keys, description] = [await h.newAccount(), { agents: {} }, newDescription()];
     const first = await prepareAgent(h.ctx, keys, owner, description);
