@@ -6,6 +6,7 @@ import { freePort } from '../../src/compose/local/free-port.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { silentLog } from '../../src/lib/telemetry/log.ts';
 import { startLocalNode } from '../../src/local-mode.ts';
+import { askDatabase } from '../support/books.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { until } from '../support/until.ts';
 
@@ -35,6 +36,12 @@ it('local.json is there, and whole, when /readyz says that the node is ready; al
   expect(agents.map(({ data }) => data.status)).toEqual(['online', 'online', 'online']);
   expect(seen).toContain(503);
   await node.stop();
+  // A start asks whether its keys are still good; that is no use of them, which the first steps of a buyer are ticked by.
+  const again = await startLocalNode({ ...readConfig(env), log: silentLog });
+  expect(again.localJson.apiKey).toBe(node.localJson.apiKey);
+  const used = 'select count(*)::int as keys from api_key where last_used_at is not null';
+  expect(await askDatabase(database.url, used)).toEqual([{ keys: 0 }]);
+  await again.stop();
   await database.drop();
   await rm(dataDir, { recursive: true, force: true });
 });

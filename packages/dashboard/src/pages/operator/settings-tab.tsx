@@ -53,7 +53,7 @@ const SettingRow = ({ setting: { name, value, meaning, isDefault } }: { setting:
       <p className="text-[13px] text-muted">{plainText(meaning)}</p>
     </dt>
     <dd className="min-w-0 sm:text-right">
-      <span className="font-mono text-[13px] wrap-anywhere">{value === '' ? 'none' : value}</span>{' '}
+      <span className="font-mono text-[13px] wrap-anywhere">{value === '' ? 'none' : plainText(value)}</span>{' '}
       {!isDefault && <Badge tone="accent">set</Badge>}
     </dd>
   </div>

@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto';
 import { defaultScopes, type Scope } from '@agent-network/contracts/access/scopes';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf, Parsed } from '@agent-network/contracts/endpoint';
@@ -18,9 +19,10 @@ import {
   revokeApiKeyRow,
 } from '../account-store.ts';
 import { listWallets } from '../account-wallet-store.ts';
-import { hashSecret, keyStart, newApiKey } from '../api-key.ts';
+import { hashSecret, keyStart, newApiKey, parseApiKey } from '../api-key.ts';
 import { type AccountCaller, helpForScope, type KnownCaller, type SpendingLimits } from '../caller.ts';
 import { type Once, unkeyed } from '../idempotency/once.ts';
+import { findApiKeys } from '../limits/access-store.ts';
 import { type KeySettings, withinKeyCap } from '../limits/plan-caps.ts';
 import { readLimitUse, type UsageContext } from '../limits/read-limit-use.ts';
 import { spentOn } from '../limits/spend.ts';
@@ -106,6 +108,14 @@ export async function issueApiKey(
     now: ctx.clock.now(),
   });
   return { ...toApiKey(row), apiKey: made.key };
+}
+
+/** True if this is a valid key of the node. Unlike a call with it, the question counts as no use of the key. */
+export async function isValidApiKey({ db, clock }: Store, apiKey: string): Promise<boolean> {
+  const id = parseApiKey(apiKey);
+  const [row] = id === null ? [] : await findApiKeys(db, [id]);
+  if (!row || row.revokedAt || (row.expiresAt && row.expiresAt <= clock.now())) return false;
+  return timingSafeEqual(row.secretHash, hashSecret(apiKey));
 }
 
 /** Revokes a key of the account. No process takes it any more once this call is answered. */
