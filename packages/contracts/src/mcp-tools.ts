@@ -79,7 +79,7 @@ export const mcpTools = {
         .trim()
         .min(1)
         .optional()
-        .describe('Words to find in name, description or tags, all of them.'),
+        .describe('What the agent should do, in words: agents that have most of them are found, the best match first.'),
       capabilities: CapabilityList.optional().describe('At least one of these capabilities.'),
       maxPrice: UsdcInput.optional().describe('The highest price of a call, in USDC.'),
       minReputation: z.number().min(0).max(1000).optional().describe('The lowest reputation, 0 to 1000.'),

@@ -177,7 +177,7 @@ it('can be used with the keyboard alone', async () => {
   await page.keyboard.press('/');
   expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Search agents');
   const first = (await names())[0] ?? '';
-  const link = page.getByRole('list', { name: 'Agents' }).getByRole('link').first();
+  const link = page.getByRole('main').getByRole('list', { name: 'Agents' }).getByRole('link').first();
   await tabTo(page, link);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: first }).waitFor();

@@ -189,7 +189,7 @@ async function show(
     terminal.result({ status, headers: Object.fromEntries(headers), ...shown, paid }, () => `Written to ${output}.`);
   } else if (terminal.columns === null) process.stdout.write(body);
   else terminal.item(null, () => `${withoutControls(body.toString('utf8'))}\n`);
-  if (payment) terminal.note(terminal.dim(`Paid ${payment.amount} USDC${transactionOf(headers)}`));
+  if (payment && status < 400) terminal.note(terminal.dim(`Paid ${payment.amount} USDC${transactionOf(headers)}`));
   if (location !== null && status >= 300 && status < 400) terminal.note(`Redirected to ${location}: request that URL.`);
   if (status >= 400) terminal.note(`The answer has the status ${status}.`);
   return status < 300 ? EXIT.done : EXIT.failed;

@@ -63,7 +63,7 @@ export async function startLocalParts(parts: LocalPartsNeeds, stops: StopStep[])
   const faucet = nodeKeys.faucet && getAddress(nodeKeys.faucet.address);
   let rpcUrl = config.chainRpcUrl;
   let further = config.furtherNetworks;
-  const chainParts = { dataDir, databaseUrl, keys, senders, log };
+  const chainParts = { dataDir, databaseUrl, keys, senders, faucet, log };
   return {
     databaseUrl,
     keys,
@@ -107,11 +107,12 @@ interface ChainParts {
   readonly databaseUrl: string;
   readonly keys: LocalKeys;
   readonly senders: readonly Hex[];
+  readonly faucet: Hex | null;
   readonly log: Log;
 }
 
 async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string> {
-  const { chainId, dataDir, databaseUrl, keys, senders, log } = parts;
+  const { chainId, dataDir, databaseUrl, keys, senders, faucet, log } = parts;
   const isFirst = chainId === LOCAL_CHAIN_ID;
   const lastPort = isFirst ? keys.chainPort : keys.chainPorts?.[chainId];
   // The chain finds its first port itself: one that was found before could be taken until it listens.
@@ -120,7 +121,7 @@ async function startChain(parts: ChainParts, stops: StopStep[]): Promise<string>
     dataDir: isFirst ? dataDir : join(dataDir, `chain-${chainId}`),
     port,
     chainId,
-    wallets: fundingOf(keys, senders),
+    wallets: [...fundingOf(keys, senders), ...(isFirst && faucet !== null ? [faucetFunding(faucet)] : [])],
     log: (level, message) => log[level](message),
     async transactionsToReplay(rpcUrl) {
       const db = openDatabase(databaseUrl, { max: 1, log });
@@ -159,11 +160,13 @@ async function giveGas(rpcUrl: string, senders: readonly Hex[]): Promise<boolean
 const FAUCET_LEAST = 100_000n * USDC;
 const FAUCET_FILL = 1_000_000n * USDC;
 
-/** Mints test USDC for the faucet when it has little left: once in the life of most chains. */
+const faucetFunding = (address: Hex): WalletFunding => ({ address, ethWei: 0n, usdcMicro: FAUCET_FILL });
+
+/** Mints test USDC for the faucet when it has little left. A new chain of this node begins with it: a transaction would keep it mining. */
 async function fillFaucet(rpcUrl: string, address: Hex | null): Promise<void> {
   const token = usdcOn(LOCAL_CHAIN_ID);
   if (address === null || (await balanceOf({ token, rpcUrl }, address)) >= FAUCET_LEAST) return;
-  await fundWallets(rpcUrl, token, [{ address, ethWei: 0n, usdcMicro: FAUCET_FILL }]);
+  await fundWallets(rpcUrl, token, [faucetFunding(address)]);
 }
 
 const gasOf = (address: Hex): WalletFunding => ({ address, ethWei: GAS_WEI, usdcMicro: 0n });

@@ -4,6 +4,7 @@ import type { Harness } from '../../../support/harness.ts';
 const bookkeeping = new Set(
   ['process', 'recurring', 'rate_window'].concat([
     'ledger_total',
+    'account_totals',
     'agent_use',
     'call_change',
     'call_figure',
