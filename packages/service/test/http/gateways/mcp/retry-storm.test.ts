@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { AppError } from '../../../../src/lib/app-error.ts';
 import { contradictions } from '../../../support/books.ts';
-import { type Harness, startHarness } from '../../../support/harness.ts';
+import { type Harness, send, startHarness } from '../../../support/harness.ts';
 import { echo, startTestAgent, type TestAgent } from '../../../support/test-agent.ts';
 import { balanceOf, newClient } from '../../../support/treasury.ts';
 import { callTool, modern } from './raw-client.ts';
@@ -113,6 +113,27 @@ it('a repetition that is refused after the purchase was found does not lose it: 
   for (const release of held) release();
   const { result } = (await callTool(h.baseUrl, key, 'invoke_agent', args)).body;
   expect(result.structuredContent).toMatchObject({ status: 'completed', cost: '0.05' });
+  expect(slow.calls).toHaveLength(1);
+  expect(await balanceOf(h, key)).toEqual({ available: '1.95', held: '0.00' });
+});
+
+it('a repetition that overtakes the cancellation of the call before it: one purchase', async () => {
+  const { key } = await newClient(h, '2');
+  const args = { agentId: slow.id, task: 'Overtaken.', maxCost: '0.05' };
+  const post = (message: object) =>
+    send(h.baseUrl, 'POST', '/mcp', {
+      key,
+      headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' },
+      body: { jsonrpc: '2.0', ...message },
+    });
+  const call = (id: number) => post({ id, method: 'tools/call', params: { name: 'invoke_agent', arguments: args } });
+  hold();
+  const first = call(1);
+  await untilCalled(1);
+  const again = call(2);
+  expect((await post({ method: 'notifications/cancelled', params: { requestId: 1 } })).status).toBe(202);
+  for (const release of held) release();
+  await Promise.all([first, again]);
   expect(slow.calls).toHaveLength(1);
   expect(await balanceOf(h, key)).toEqual({ available: '1.95', held: '0.00' });
 });
