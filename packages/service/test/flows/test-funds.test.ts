@@ -88,7 +88,7 @@ describe('test money', () => {
       expect(first).toHaveLength(6 - most);
       for (const refused of first) expect(refused).toMatchObject({ code: 'RATE_LIMITED' });
       expect(refusals(await ask())).toHaveLength(6);
-      await gifts(`update test_grant set created_at = created_at - interval '1 day'`);
+      await gifts(`update test_grant set created_at = created_at - interval '25 hours'`);
       expect(refusals(await ask())).toHaveLength(6 - Math.min(6, given + most));
     },
   );
