@@ -125,6 +125,7 @@ describe('the wallet of a relay', () => {
     ['the list of tools', { method: 'tools/list' }],
     ['a ping', { method: 'ping' }],
     ['a search', { method: 'tools/call', params: { name: 'search_agents', arguments: { maxCost: '1.00' } } }],
+    ['a match', { method: 'tools/call', params: { name: 'match_agents', arguments: { maxCost: '1.00' } } }],
     ['a call of no stated cost', { method: 'tools/call', params: { name: 'invoke_agent', arguments: { task: 'a' } } }],
   ])('does not pay for %s, whatever the node asks for it', async (_what, message) => {
     await using paying = await startPaying(() => completed);
@@ -141,16 +142,19 @@ describe('the wallet of a relay', () => {
     ]);
   });
 
-  it.each(['invoke_agent', 'invoke'])('is opened by %s up to the limit of a call, and not beyond', async (tool) => {
-    await using paying = await startPaying(() => completed, 50_000n);
-    await paying.call('a', '0.06', tool);
-    await paying.call('a', '0.05', tool);
-    expect(paying.shown()).toEqual([undefined, 1]);
-    expect(paying.written).toMatchObject([
-      { result: { structuredContent: { error: { code: 'OVER_MAX_PER_CALL' } }, resultType: 'complete' } },
-      completed.body,
-    ]);
-  });
+  it.each(['invoke_agent', 'invoke_best', 'invoke'])(
+    'is opened by %s up to the limit of a call, and not beyond',
+    async (tool) => {
+      await using paying = await startPaying(() => completed, 50_000n);
+      await paying.call('a', '0.06', tool);
+      await paying.call('a', '0.05', tool);
+      expect(paying.shown()).toEqual([undefined, 1]);
+      expect(paying.written).toMatchObject([
+        { result: { structuredContent: { error: { code: 'OVER_MAX_PER_CALL' } }, resultType: 'complete' } },
+        completed.body,
+      ]);
+    },
+  );
 });
 
 /** What a relay writes for one message that the node answers like this. */

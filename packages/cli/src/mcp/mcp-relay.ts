@@ -25,7 +25,7 @@ export interface RelayOptions {
 }
 
 /** Tools that spend: of `/mcp`, and of the endpoint of one agent. */
-const SPENDING_TOOLS: readonly unknown[] = ['invoke_agent', 'invoke'];
+const SPENDING_TOOLS: readonly unknown[] = ['invoke_agent', 'invoke_best', 'invoke'];
 /** Maximum payments of unknown outcome to remember; the oldest is dropped first. */
 const MAX_UNSETTLED = 100;
 

@@ -11,7 +11,7 @@ import { invokeAgent } from '../../../calls/start/invoke-agent.ts';
 import { invokeAuto } from '../../../calls/start/invoke-auto.ts';
 import type { Invoked } from '../../../calls/start/invoke-input.ts';
 import { invokeKeyless, type Repeated } from '../../../calls/start/invoke-keyless.ts';
-import { invalid } from '../../../lib/app-error.ts';
+import { AppError, invalid } from '../../../lib/app-error.ts';
 import { asksForChannels } from '../../../payments/schemes/batch-settlement/channel-on-wire.ts';
 import { readPresentedPayment } from '../../../payments/x402/read-presented-payment.ts';
 import { DatabaseAwayError } from '../../../store/database-away.ts';
@@ -77,7 +77,8 @@ export async function startPurchase(ctx: HttpContext, opened: GatewayRequest, pu
   const asked = { params: { agentId }, headers: headersOf(opened, purchase), body: purchase.body };
   const isKeyless = opened.caller.kind === 'anonymous';
   if (isKeyless && quoteId !== undefined) throw invalid('quoteId', 'needs an API key: quotes belong to an account');
-  if (isKeyless && agentId === AUTO) throw invalid('agentId', 'needs an API key when the node is to choose the agent');
+  if (isKeyless && agentId === AUTO)
+    throw new AppError('UNAUTHORIZED', 'To have the agent chosen, send "Authorization: Bearer <API key>".');
   const first = isKeyless
     ? await callEndpoint(ctx, opened, 'invokeKeyless', {
         ...asked,

@@ -20,7 +20,7 @@ import { runAgentTools, runTools, type ToolCall } from './tools.ts';
 export const serverInfo = { name: 'agent-network', title: 'Agent Network', version: NODE_VERSION };
 const capabilities = { tools: {}, extensions: { [TASKS]: {} } };
 const instructions =
-  'Find agents with search_agents, read one with get_agent, and pay one with invoke_agent: maxCost bounds what a call may cost. A request that has not ended goes on; read it with get_invocation. Reading the registry needs no key; spending needs an API key whose treasury holds USDC, or an x402 payment in _meta["x402/payment"].';
+  'Find agents with search_agents, read one with get_agent, and pay one with invoke_agent; or have the best one for a task chosen: match_agents ranks the candidates, invoke_best pays the first. maxCost bounds what a call may cost. A request that has not ended goes on; read it with get_invocation. Reading the registry needs no key; spending needs an API key whose treasury holds USDC, or an x402 payment in _meta["x402/payment"].';
 
 type Run = (ctx: HttpContext, call: ToolCall<McpTool>) => Promise<CallToolResult>;
 

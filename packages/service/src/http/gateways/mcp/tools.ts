@@ -1,8 +1,10 @@
-import type { McpTool, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
+import type { AgentListItem } from '@agent-network/contracts/agents/agents';
+import type { FoundAgent, McpTool, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { hasEnded } from '../../../calls/invocation.ts';
+import { AUTO } from '../../../calls/start/invocation-purchase.ts';
 import type { StreamEvent } from '../../../calls/stream/read-stream.ts';
 import { readerOf } from '../../api/reader-of.ts';
 import type { HttpContext } from '../../request/http-context.ts';
@@ -55,27 +57,43 @@ async function searchAgents(ctx: HttpContext, { opened, args }: ToolCall<typeof 
       ...(cursor === undefined ? {} : { cursor }),
     },
   });
+  const agents = await shown(ctx, data.agents);
+  return toolResult(answered({ agents, total: data.total, nextCursor: data.nextCursor }));
+}
+
+async function matchAgents(ctx: HttpContext, { opened, args }: ToolCall<typeof mcpTools.match_agents>) {
+  const { data } = await callEndpoint(ctx, opened, 'matchAgents', { body: args });
+  const agents = await shown(
+    ctx,
+    data.matches.map(({ agent }) => agent),
+  );
+  const matches = data.matches.map(({ score, parts }, index) => ({ ...agents[index], score, parts }));
+  return toolResult(answered({ matches, considered: data.considered, words: data.words }));
+}
+
+/** Listed agents as a search shows them, with their descriptions. */
+async function shown(ctx: HttpContext, listed: readonly AgentListItem[]): Promise<FoundAgent[]> {
   const descriptions = await describeAgents(
     ctx,
-    data.agents.map(({ id }) => id),
+    listed.map(({ id }) => id),
   );
-  const agents = data.agents.map(({ id, name, capabilities: able, rates, reputation, status, verified }) => ({
+  return listed.map(({ id, name, capabilities, rates, reputation, status, verified }) => ({
     agentId: id,
     name,
     description: descriptions.get(id)?.description ?? '',
-    capabilities: able,
+    capabilities,
     price: rates.perRequest,
     reputation,
     online: status === 'online',
     verified,
   }));
-  return toolResult(answered({ agents, total: data.total, nextCursor: data.nextCursor }));
 }
 
 const answered = (data: unknown): Answered<unknown> => ({ data, json: JSON.stringify(data) });
 
+type InvokeArgs = z.output<(typeof mcpAgentTools)['invoke']['args']>;
 type InvokeCall = Omit<ToolCall<McpTool>, 'args'> & {
-  readonly args: z.output<(typeof mcpAgentTools)['invoke']['args']>;
+  readonly args: InvokeArgs & { readonly capabilities?: string[] | undefined };
 };
 
 /**
@@ -88,7 +106,7 @@ async function invoke(
   { agentId, tool }: { readonly agentId: string; readonly tool: string },
 ): Promise<CallToolResult> {
   const { args, call } = toolCall;
-  const { task, maxCost, input, capability, context, quoteId, waitSeconds, idempotencyKey } = args;
+  const { task, maxCost, input, capability, capabilities, context, quoteId, waitSeconds, idempotencyKey } = args;
   const isAwaited = waitSeconds > 0;
   const startMs = performance.now();
   const bought = await startOrFind(ctx, toolCall, {
@@ -99,6 +117,7 @@ async function invoke(
       ...{ task, maxCost },
       ...(input === undefined ? {} : { input }),
       ...(capability === undefined ? {} : { capability }),
+      ...(capabilities === undefined ? {} : { capabilities }),
       ...(context === undefined ? {} : { context }),
     },
   });
@@ -187,6 +206,7 @@ const FRAME_BYTES = 160;
 /** Implementations of the tools of `/mcp`. */
 export const runTools: Runs<typeof mcpTools> = {
   search_agents: searchAgents,
+  match_agents: matchAgents,
   async get_agent(ctx, { opened, args }) {
     const { data } = await callEndpoint(ctx, opened, 'getAgent', { params: { id: args.agentId } });
     return toolResult(answered({ agent: data }));
@@ -195,6 +215,7 @@ export const runTools: Runs<typeof mcpTools> = {
     return toolResult(await callEndpoint(ctx, opened, 'quoteInvocation', { params: { agentId }, body }));
   },
   invoke_agent: (ctx, call) => invoke(ctx, call, { agentId: call.args.agentId, tool: 'invoke_agent' }),
+  invoke_best: (ctx, call) => invoke(ctx, call, { agentId: AUTO, tool: 'invoke_best' }),
   get_invocation: getInvocation,
   cancel_invocation: cancelInvocation,
   get_balance: async (ctx, { opened }) => toolResult(await callEndpoint(ctx, opened, 'getBalance', {})),

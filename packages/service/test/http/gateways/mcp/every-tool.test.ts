@@ -31,6 +31,7 @@ const reading = { stranger: null, agent: null };
 /** Who may call which tool, by hand: the endpoint behind it decides. */
 const rules: Record<Tool, Rule> = {
   search_agents: { scope: null, args: () => ({}), ...reading },
+  match_agents: { scope: null, args: () => ({ task: 'x', capabilities: ['testing'] }), ...reading },
   get_agent: { scope: null, args: ({ agent }) => ({ agentId: agent.id }), ...reading },
   quote_invocation: { scope: 'invoke', args: ({ agent }) => ({ agentId: agent.id, task: 'x' }), ...reading },
   invoke_agent: {
@@ -38,6 +39,11 @@ const rules: Record<Tool, Rule> = {
     args: ({ strangersAgent }) => ({ agentId: strangersAgent.id, task: 'x', maxCost: '1' }),
     ...reading,
     isForVisitors: true,
+  },
+  invoke_best: {
+    scope: 'invoke',
+    args: () => ({ task: 'Please do some testing', maxCost: '1' }),
+    ...reading,
   },
   get_invocation: {
     scope: 'invoke',

@@ -58,9 +58,11 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
     const names = (await client.listTools()).map(({ name }) => name);
     expect(names).toEqual([
       'search_agents',
+      'match_agents',
       'get_agent',
       'quote_invocation',
       'invoke_agent',
+      'invoke_best',
       'get_invocation',
       'cancel_invocation',
       'get_balance',
