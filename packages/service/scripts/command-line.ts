@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { modeOf } from '../src/config/config.ts';
+import { withSecretFiles } from '../src/config/keys.ts';
 
 /** A mistake in the arguments or the environment of a command: said in a line, with the exit code 2. */
 export class UsageError extends Error {}
@@ -28,12 +29,13 @@ function parsed<O extends NonNullable<ParseArgsConfig['options']>>(options: O) {
 
 /** `DATABASE_URL`, or outside of production that of the local node which this folder's `npm start` runs. */
 export function databaseUrlOf(env: NodeJS.ProcessEnv): string {
-  if (env.DATABASE_URL) return env.DATABASE_URL;
+  const { DATABASE_URL: url } = withSecretFiles(env);
+  if (url) return url;
   const file = join(env.DATA_DIR ?? '.agent-network', 'local.json');
-  const url = modeIn(env) === 'production' ? null : localDatabase(file);
-  if (url === null) throw new UsageError('Set DATABASE_URL to the database of the node.');
+  const local = modeIn(env) === 'production' ? null : localDatabase(file);
+  if (local === null) throw new UsageError('Set DATABASE_URL to the database of the node.');
   console.error(`DATABASE_URL is not set: using the database of the local node (${file}).`);
-  return url;
+  return local;
 }
 
 function modeIn({ NODE_ENV }: NodeJS.ProcessEnv) {

@@ -1,5 +1,7 @@
 import pg from 'pg';
 import { findMoneyContradictions } from '../src/calls/finish/audit-money.ts';
+import { secretsOf } from '../src/chain/keys/node-keys.ts';
+import { readSecrets, withSecretFiles } from '../src/config/keys.ts';
 import { settingsInForce } from '../src/config/settings.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { silentLog } from '../src/lib/telemetry/log.ts';
@@ -7,6 +9,7 @@ import { readArchive } from '../src/operator/archive-store.ts';
 import { archiveFaults } from '../src/operator/check-archive.ts';
 import { drainProcesses, isDrained, undoDrain, type Which } from '../src/operator/drain-processes.ts';
 import { listProcesses, readDatabase, readQueues, readSettlements } from '../src/operator/operator-store.ts';
+import { reseal } from '../src/operator/reseal.ts';
 import { type Decision, decidePayout } from '../src/payments/payouts/decide-payout.ts';
 import { needsOperator, reportRestore, reportText, unreadText } from '../src/payments/reconcile/report-restore.ts';
 import { type DatabaseOptions, openDatabase } from '../src/store/database.ts';
@@ -30,6 +33,8 @@ Prints JSON; ends with 1 when something is wrong, with 2 when the command is.
   npm run operator -- drain --process <id, place or label> | --all [--wait <seconds, 60>]
                                                     takes no more calls there; ends with 0 once nothing runs, else with 1 after the wait
   npm run operator -- drain --undo --process <…> | --all
+  npm run operator -- reseal                        seals everything with the newest SECRET_KEY; afterwards the older ones can be removed
+                                                    (ends with 1 while something is sealed with a key that SECRET_KEY lacks)
   npm run operator -- accept-database --by <name>   goes on over a hole: the node uses a database that lacks acknowledged commits
 `;
 
@@ -177,6 +182,13 @@ const commands: Record<string, (url: string, options: Options) => Promise<boolea
       );
     print({ decided: await onNode(url, (db) => decidePayout({ db, clock: systemClock }, { id, decision, by })) });
     return true;
+  },
+  async reseal(url) {
+    const { secretKeys } = readSecrets(withSecretFiles(process.env), 'local');
+    if (secretKeys === null) throw new UsageError('Set SECRET_KEY to the keys of the node, the newest first.');
+    const resealed = await onNode(url, (db) => reseal({ db }, secretsOf(secretKeys)));
+    print({ resealed });
+    return resealed.every(({ unreadable }) => unreadable === 0);
   },
   async 'accept-database'(url, { by }) {
     if (!by) throw new UsageError('accept-database needs --by <your name>: it is kept with your word.');

@@ -1,5 +1,6 @@
 import type { SignatureEngine } from '../chain/keys/signature-engine.ts';
 import type { Config } from '../config/config.ts';
+import { secretNames } from '../config/keys.ts';
 import { settingNames } from '../config/settings.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { faultOfAddress } from '../lib/net/guarded-fetch-address.ts';
@@ -58,7 +59,7 @@ export function reportSignatureEngine({
 
 /** Variables that are not settings but have a name close to one, most likely misspelt. */
 export function misspeltSettings(env: Env): { readonly name: string; readonly nearest: string }[] {
-  const known = new Set(['FAILPOINT', ...settingNames]);
+  const known = new Set(['FAILPOINT', ...settingNames, ...secretNames.map((name) => `${name}_FILE`)]);
   const names = [...known].filter((name) => name.length >= MIN_COMPARED);
   return Object.keys(env).flatMap((name) => {
     const nearest = known.has(name) ? null : nearestName(name, names);

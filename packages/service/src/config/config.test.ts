@@ -1,7 +1,11 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { misspeltSettings } from '../compose/start-warnings.ts';
 import { ConfigError } from '../lib/read-env.ts';
 import { readConfig } from './config.ts';
+import { settingsInForce } from './settings.ts';
 
 const stepsOf = (env: Record<string, string>) => readConfig(env).config.confirmations;
 
@@ -323,3 +327,47 @@ it.each(['', '0', '-1', '1e3', '.5', '0.0000000000000000001', '1 ETH'])(
   'a cap of "%s" for the gas of a day is refused',
   (GAS_PER_DAY) => expect(() => readConfig({ GAS_PER_DAY })).toThrow('GAS_PER_DAY'),
 );
+
+describe('secrets', () => {
+  const keys = ['a'.repeat(32), 'b'.repeat(40)];
+  const inFile = (text: string) => {
+    const path = join(mkdtempSync(join(tmpdir(), 'agent-network-secret-')), 'secret');
+    writeFileSync(path, text);
+    return path;
+  };
+
+  it.each([
+    ['one', keys.slice(0, 1).join(), keys.slice(0, 1)],
+    ['several, newest first', keys.join(', '), keys],
+  ])('SECRET_KEY has %s', (_how, text, read) =>
+    expect(readConfig({ SECRET_KEY: text }).secrets.secretKeys).toEqual(read),
+  );
+
+  it.each([
+    ['that is short', `${keys[0]},short`],
+    ['twice', `${keys[0]},${keys[0]}`],
+    ['that is empty', `${keys[0]},`],
+  ])('a key %s is refused', (_how, text) => expect(() => readConfig({ SECRET_KEY: text })).toThrow('SECRET_KEY'));
+
+  it('are read from files, a line or a comma apart', () => {
+    const env = {
+      SECRET_KEY_FILE: inFile(`${keys[0]}\n\n${keys[1]}\r\n`),
+      DATABASE_URL_FILE: inFile('postgres://u:p@h/d\n'),
+    };
+    const { config, secrets } = readConfig(env);
+    expect([secrets.secretKeys, config.databaseUrl]).toEqual([keys, 'postgres://u:p@h/d']);
+    expect(settingsInForce(env).find(({ name }) => name === 'SECRET_KEY')?.value).toBe('(set, not printed)');
+    expect(misspeltSettings(env)).toEqual([]);
+  });
+
+  it.each([
+    ['a file that is not there', { SECRET_KEY_FILE: '/nowhere/secret' }, 'ENOENT'],
+    ['a folder', { SECRET_KEY_FILE: tmpdir() }, 'not a file'],
+    ['a large file', { SECRET_KEY_FILE: inFile('x'.repeat(65_537)) }, 'more than 65536 bytes'],
+    ['a secret that is set as well', { SECRET_KEY: keys[0], SECRET_KEY_FILE: inFile(keys[1] ?? '') }, 'both are set'],
+    ['a wrong key, which is not repeated', { SETTLEMENT_PRIVATE_KEY_FILE: inFile('hidden') }, 'must be 64 hex digits'],
+  ])('%s is refused', (_what, env, message) => {
+    expect(() => readConfig(env)).toThrow(message);
+    expect(() => readConfig(env)).not.toThrow('hidden');
+  });
+});

@@ -10,7 +10,7 @@ import { type ArmedFailpoint, parseFailpoint } from '../lib/process/failpoint.ts
 import { ConfigError, type Env, flag, integer, readAll } from '../lib/read-env.ts';
 import type { LogLevel } from '../lib/telemetry/log.ts';
 import type { TracingSettings } from '../lib/telemetry/open-telemetry.ts';
-import { type ConfiguredSecrets, readSecrets, refuseFaucetOn } from './keys.ts';
+import { type ConfiguredSecrets, readSecrets, refuseFaucetOn, withSecretFiles } from './keys.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { type Confirmations, isLocalChain, type NetworkSettings, readNetworks } from './networks.ts';
 import {
@@ -129,7 +129,7 @@ export interface ReadConfig {
 }
 
 /** Reads the configuration (docs/design.md, section 6). Throws ConfigError that names every wrong variable, with its valid values. */
-export const readConfig = (env: Env): ReadConfig => readAll(env, readSettings);
+export const readConfig = (env: Env): ReadConfig => readAll(withSecretFiles(env), readSettings);
 
 /** `wrong`: settings that were found wrong before, and are left out of `env`. */
 function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {

@@ -1,6 +1,7 @@
 import { payableChain } from '@agent-network/chain/addresses';
 import { keccak256 } from '../lib/keccak.ts';
-import { ConfigError, type Env } from '../lib/read-env.ts';
+import { ConfigError, type Env, readSettingFile } from '../lib/read-env.ts';
+import groups from './settings.json' with { type: 'json' };
 
 /** Kept apart from the configuration, which may be logged. null: made in local mode. */
 export interface ConfiguredSecrets {
@@ -11,7 +12,30 @@ export interface ConfiguredSecrets {
   readonly registrarPrivateKey: `0x${string}` | 'none' | null;
   /** The wallet that test USDC is given from. null: none is configured. */
   readonly faucetPrivateKey: `0x${string}` | null;
-  readonly secretKey: string | null;
+  /** Texts that seal and sign, newest first. */
+  readonly secretKeys: readonly string[] | null;
+}
+
+/** Settings with a secret that `<name>_FILE` may hold instead. The exporter of traces reads its own variables. */
+export const secretNames: readonly string[] = groups.flatMap(({ settings }) =>
+  settings.flatMap((setting) =>
+    'isSecret' in setting && setting.isSecret && !setting.name.startsWith('OTEL_') ? [setting.name] : [],
+  ),
+);
+
+/**
+ * The environment with each secret that is in a file, such as a credential of systemd: `SECRET_KEY_FILE=/run/credentials/…`. Lines of the file
+ * count as if commas separated them. Throws ConfigError for a file that can't be read, and for a secret that is set both ways.
+ */
+export function withSecretFiles(env: Env): Env {
+  const filed = secretNames.flatMap((name): [string, string][] => {
+    const path = Object.hasOwn(env, `${name}_FILE`) ? env[`${name}_FILE`] : undefined;
+    if (path === undefined || path === '') return [];
+    if (env[name] !== undefined) throw new ConfigError(`${name}_FILE must be removed, or ${name}: both are set.`);
+    const lines = readSettingFile(`${name}_FILE`, path).split(/\r?\n/);
+    return [[name, lines.flatMap((line) => line.trim() || []).join(',')]];
+  });
+  return filed.length === 0 ? env : { ...env, ...Object.fromEntries(filed) };
 }
 
 /** Reads secrets. Messages never repeat their values. */
@@ -21,7 +45,7 @@ export function readSecrets(env: Env, mode: 'local' | 'production'): ConfiguredS
     senderPrivateKeys: env.SENDER_PRIVATE_KEYS === undefined ? null : senderKeysOf(env.SENDER_PRIVATE_KEYS),
     registrarPrivateKey: registrarKeyOf(env, mode),
     faucetPrivateKey: env.FAUCET_PRIVATE_KEY === '' ? null : privateKeyOf(env, 'FAUCET_PRIVATE_KEY'),
-    secretKey: env.SECRET_KEY === undefined ? null : secretKeyOf(env.SECRET_KEY),
+    secretKeys: env.SECRET_KEY === undefined ? null : secretKeysOf(env.SECRET_KEY),
   };
   requireApart(secrets);
   return secrets;
@@ -53,7 +77,7 @@ const registrarKeyOf = (env: Env, mode: 'local' | 'production'): ConfiguredSecre
  * Requires the registrar's key and the faucet's to differ from the payment keys: the registrar's tokens must not share their risk, nor wait
  * for their transactions, and the faucet gives its money away.
  */
-function requireApart(secrets: Omit<ConfiguredSecrets, 'secretKey'>): void {
+function requireApart(secrets: Omit<ConfiguredSecrets, 'secretKeys'>): void {
   const { settlementPrivateKey, senderPrivateKeys, registrarPrivateKey, faucetPrivateKey } = secrets;
   const others = [settlementPrivateKey, ...(senderPrivateKeys ?? [])].map((key) => key?.toLowerCase());
   if (registrarPrivateKey !== null && others.includes(registrarPrivateKey.toLowerCase()))
@@ -81,8 +105,12 @@ function senderKeysOf(text: string): readonly `0x${string}`[] {
   return keys.map(toKey);
 }
 
-function secretKeyOf(text: string): string {
-  if (text.length < 32)
-    throw new ConfigError('SECRET_KEY must have at least 32 characters. Make one: openssl rand -hex 32');
-  return text;
+function secretKeysOf(text: string): readonly string[] {
+  const keys = text.split(',').map((key) => key.trim());
+  if (keys.some((key) => key.length < 32))
+    throw new ConfigError(
+      'SECRET_KEY must have at least 32 characters; several are separated by commas, the newest first. Make one: openssl rand -hex 32',
+    );
+  if (new Set(keys).size < keys.length) throw new ConfigError('SECRET_KEY must not name a key twice.');
+  return keys;
 }

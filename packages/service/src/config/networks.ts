@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
 import {
   isKnownChainId,
   type KnownChainId,
@@ -10,7 +9,7 @@ import {
 import { parseUsdc } from '@agent-network/contracts/money';
 import { z } from 'zod';
 import { problemText } from '../lib/json/problem-text.ts';
-import { ConfigError, type Env, integer } from '../lib/read-env.ts';
+import { ConfigError, type Env, integer, readSettingFile } from '../lib/read-env.ts';
 
 /**
  * Confirmation depth by amount, in rising order from 0; depth 1 means included in a block. The last step that does not exceed the amount
@@ -244,25 +243,6 @@ function problemOf({ issues }: z.ZodError): string {
 }
 
 const refused = (place: number, problem: string) => new ConfigError(`NETWORKS entry ${place}: ${problem}.`);
-
-const MAX_FILE_BYTES = 65_536;
-
-/** The text of a file that a setting names. */
-function readSettingFile(name: string, path: string): string {
-  try {
-    const { size } = requireFile(statSync(path));
-    if (size <= MAX_FILE_BYTES) return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError(`${name} names the file ${path}, which cannot be read (${code ?? 'not a file'}).`);
-  }
-  throw new ConfigError(`${name} names the file ${path}, which has more than ${MAX_FILE_BYTES} bytes.`);
-}
-
-function requireFile<S extends { isFile(): boolean }>(stats: S): S {
-  if (!stats.isFile()) throw new Error('not a file');
-  return stats;
-}
 
 /** No spaces: several addresses are separated by them. */
 function isRpcUrl(text: string): boolean {

@@ -85,7 +85,8 @@ export function settingsInForce(env: Env): SettingInForce[] {
   };
   return settings.map((setting) => {
     const { name, formerly, isSecret, defaultText } = setting;
-    const given = env[name] ?? (formerly === undefined ? undefined : env[formerly]);
+    const given =
+      env[name] ?? (formerly === undefined ? undefined : env[formerly]) ?? (isSecret ? env[`${name}_FILE`] : undefined);
     const fallback = defaultText ?? defaultOf(setting, placement) ?? '';
     if (given === undefined) return { name, value: fallback, isDefault: true };
     return { name, value: isSecret ? '(set, not printed)' : given, isDefault: false };
@@ -125,7 +126,7 @@ const FIRST_RELEASE = '0.1.0';
 const PAGE_START = `# Settings
 
 A node is configured by environment variables. \`npm start\` needs none of them. With \`NODE_ENV=production\` the node has no defaults for what only
-you can know: it lists every missing setting. A wrong value stops the start, and the message says which values are valid.
+you can know: it lists every missing setting. A wrong value stops the start, and the message says which values are valid. A setting with a key or a password may name a file instead: \`SECRET_KEY_FILE\` ([how](operating-a-node.md#keys)).
 
 "Reached by others" is local mode that other machines can reach: a \`HOST\` that is not loopback, a public \`BASE_URL\`, or \`TRUSTED_PROXIES\`.
 Production has these defaults too, unless it has its own. Such a node disables local conveniences: signing in without a wallet, agents and webhooks on private addresses, the example agents.

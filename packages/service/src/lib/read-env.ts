@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from 'node:fs';
+
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** A missing or invalid setting; the message has its name and the expected value. */
@@ -69,4 +71,23 @@ export function flag(env: Env, name: string, fallback: boolean): boolean {
   if (text === undefined) return fallback;
   if (text !== 'true' && text !== 'false') throw new ConfigError(`${name} must be true or false.`);
   return text === 'true';
+}
+
+const MAX_FILE_BYTES = 65_536;
+
+/** The text of a file that a setting names. Throws ConfigError. */
+export function readSettingFile(name: string, path: string): string {
+  try {
+    const { size } = requireFile(statSync(path));
+    if (size <= MAX_FILE_BYTES) return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`${name} names the file ${path}, which cannot be read (${code ?? 'not a file'}).`);
+  }
+  throw new ConfigError(`${name} names the file ${path}, which has more than ${MAX_FILE_BYTES} bytes.`);
+}
+
+function requireFile<S extends { isFile(): boolean }>(stats: S): S {
+  if (!stats.isFile()) throw new Error('not a file');
+  return stats;
 }

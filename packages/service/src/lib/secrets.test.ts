@@ -69,3 +69,23 @@ describe('authentication', () => {
       expect(secrets.isAuthentic('p', [], wrong)).toBe(false);
   });
 });
+
+describe('a change of the secret', () => {
+  const both = createSecrets(
+    'another secret of at least thirty-two characters',
+    'a secret of at least thirty-two characters',
+  );
+
+  it('makes everything with the newest, and reads what the older ones made', () => {
+    expect([both.open(secrets.seal('text')), others.open(both.seal('text'))]).toEqual(['text', 'text']);
+    expect(both.authenticate('p', ['x'])).toBe(others.authenticate('p', ['x']));
+    expect(both.isAuthentic('p', ['x'], secrets.authenticate('p', ['x']))).toBe(true);
+    expect(both.codesOf('p', ['x'])).toEqual([others, secrets].map((each) => each.authenticate('p', ['x'])));
+    expect([both.isRotating, secrets.isRotating]).toEqual([true, false]);
+  });
+
+  it('seals anew only what an older one sealed', () => {
+    expect(others.open(both.sealAnew(secrets.seal('text')) as Buffer)).toBe('text');
+    expect([both.sealAnew(others.seal('text')), others.sealAnew(secrets.seal('text'))]).toEqual([null, null]);
+  });
+});

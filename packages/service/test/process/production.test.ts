@@ -31,7 +31,7 @@ describe('a service in production', () => {
       senderPrivateKeys: null,
       registrarPrivateKey: 'none',
       faucetPrivateKey: null,
-      secretKey: complete.SECRET_KEY,
+      secretKeys: [complete.SECRET_KEY],
     });
   });
 

@@ -127,12 +127,12 @@ export async function findKey(sql: Sql, { accountId, key }: Key): Promise<Idempo
 }
 
 /** True if the key has a row, or there is a request with this id. */
-export async function isKeyUsed(sql: Sql, { accountId, key }: Key, requestId: string): Promise<boolean> {
+export async function isKeyUsed(sql: Sql, { accountId, key }: Key, requestIds: readonly string[]): Promise<boolean> {
   const [row] = await sql.query<{ isUsed: boolean }>(
     'is-idempotency-key-used',
     `select exists (select from idempotency where account_id = $1 and key = $2)
-         or exists (select from invocation where id = $3) as "isUsed"`,
-    [accountId, key, requestId],
+         or exists (select from invocation where id = any($3)) as "isUsed"`,
+    [accountId, key, requestIds],
   );
   return row?.isUsed ?? false;
 }

@@ -163,7 +163,7 @@ export async function keepAnswer(
 
 /** True if the key has a row, or a request its first id: rows are dropped when a call may be repeated, and after a day. */
 export const isKnownKey = (ctx: Store & Pick<NodeKeys, 'secrets'>, request: KeyedRequest): Promise<boolean> =>
-  isKeyUsed(ctx.db, request, idUnderKey(ctx, request, 'req', 1));
+  isKeyUsed(ctx.db, request, idsUnderKey(ctx, request, 'req', 1));
 
 /** Prepares an answer for storage. */
 export const sealed = (
@@ -200,17 +200,21 @@ export const releaseLeft = (ctx: Pick<Store, 'db'>, keys: readonly LeftKey[]): P
 /** Frees the key after a refusal that a repeat may escape; a stored answer stays. */
 export const freeKey = (ctx: Store, run: KeyedRun): Promise<void> => dropKey(ctx.db, run);
 
-/** The nth id of a kind under a key: the same in every repeat and process of the node, and unique to the key. */
-export function idUnderKey(
+/** The nth ids of a kind under a key, as in `Once`: the same in every repeat and process of the node, and unique to the key. */
+export function idsUnderKey(
   ctx: Pick<NodeKeys, 'secrets'>,
   request: KeyedRequest,
   prefix: IdPrefix,
   nth: number,
-): string {
+): string[] {
   const { accountId, key, fingerprint } = request;
-  const code = ctx.secrets.authenticate('id', [accountId, key, fingerprint.toString('hex'), prefix, String(nth)]);
-  return `${prefix}_${Buffer.from(code, 'base64url').toString('hex').slice(0, 26)}`;
+  const codes = ctx.secrets.codesOf('id', [accountId, key, fingerprint.toString('hex'), prefix, String(nth)]);
+  return codes.map((code) => idFromCode(prefix, code));
 }
+
+/** The id of a kind that a message authentication code names. */
+export const idFromCode = (prefix: IdPrefix, code: string): string =>
+  `${prefix}_${Buffer.from(code, 'base64url').toString('hex').slice(0, 26)}`;
 
 export const forgetExpiredKeys = (ctx: Store): Promise<void> =>
   removeInSteps((most) => dropExpiredKeys(ctx.db, new Date(ctx.clock.now().getTime() - KEPT_MS), most));

@@ -14,7 +14,7 @@ interface Thing {
 /** A key under which things are made at certain hours. */
 function keyWith(things: readonly Thing[], hours: number) {
   const ctx = { clock: fixedClock(new Date(start.getTime() + hours * HOUR_MS)) };
-  const once = { idFor: (prefix: string, nth: number) => `${prefix}_${nth}` };
+  const once = { idsFor: (prefix: string, nth: number) => [`${prefix}_${nth}`] };
   const find = async (id: string) => things.find((thing) => thing.id === id) ?? null;
   return findByIdempotencyKey(ctx, once, 'wdr', find, ({ isRefused }) => !isRefused);
 }
@@ -37,5 +37,5 @@ it('a call without an answer leaves its id behind', async () => {
 it('without a key nothing is looked for', async () => {
   const look = () => Promise.reject(new Error('asked for'));
   const ctx = { clock: fixedClock(start) };
-  expect(await findByIdempotencyKey(ctx, { idFor: () => null }, 'wdr', look)).toEqual({ made: null, id: null });
+  expect(await findByIdempotencyKey(ctx, { idsFor: () => [] }, 'wdr', look)).toEqual({ made: null, id: null, ids: [] });
 });

@@ -15,8 +15,11 @@ export interface Once {
    * another process has taken the call over.
    */
   keep<T>(tx: Tx, data: T): Promise<T>;
-  /** The key's nth id for a resource; null without a key. See `findByIdempotencyKey`. */
-  idFor(prefix: IdPrefix, nth: number): string | null;
+  /**
+   * The key's nth ids for a resource, that for a new one first; while the operator changes SECRET_KEY, those of older secrets follow. None
+   * without a key. See `findByIdempotencyKey`.
+   */
+  idsFor(prefix: IdPrefix, nth: number): readonly string[];
   /** True when the call began before under its key and its progress is unknown. */
   readonly isRepeated: boolean;
   /** Absent: the key is taken, or there is none. */
@@ -41,23 +44,26 @@ export class TakeKeyFirstError extends Error {
 }
 
 /** A call without an Idempotency-Key: each is new. */
-export const unkeyed: Once = { keep: async (_tx, data) => data, idFor: () => null, isRepeated: false };
+export const unkeyed: Once = { keep: async (_tx, data) => data, idsFor: () => [], isRepeated: false };
 
 /**
- * The resource made earlier under the call's key, while repeats still get it; else the id for a new one, null for any. A resource older
+ * The resource made earlier under the call's key, while repeats still get it; else the id for a new one, null for any. `ids`: every id that it
+ * may have. A resource older
  * than a day, or one that is no answer, keeps its id: the key's next one gets the next id.
  */
 export async function findByIdempotencyKey<T extends { readonly createdAt: Date }>(
   ctx: Pick<Store, 'clock'>,
-  once: Pick<Once, 'idFor'>,
+  once: Pick<Once, 'idsFor'>,
   prefix: IdPrefix,
   find: (id: string) => Promise<T | null>,
   isAnswer: (made: T) => boolean = () => true,
-): Promise<{ readonly made: T | null; readonly id: string | null }> {
+): Promise<{ readonly made: T | null; readonly id: string | null; readonly ids: readonly string[] }> {
   for (let nth = 1; ; nth++) {
-    const id = once.idFor(prefix, nth);
-    const made = id === null ? null : await find(id);
-    if (!made || (isStillKept(made.createdAt, ctx.clock.now()) && isAnswer(made))) return { made, id };
+    const ids = once.idsFor(prefix, nth);
+    let made: T | null = null;
+    for (const id of ids) made ??= await find(id);
+    if (!made || (isStillKept(made.createdAt, ctx.clock.now()) && isAnswer(made)))
+      return { made, id: ids[0] ?? null, ids };
   }
 }
 

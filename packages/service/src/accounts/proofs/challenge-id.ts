@@ -36,14 +36,17 @@ export const digestOf = (text: string): string =>
   createHash('sha256').update(text).digest().subarray(0, TERMS_BYTES).toString('hex');
 
 /** Encodes a challenge as an id of at most 99 characters. Only this node can make one. */
-export function challengeIdOf(secrets: Secrets, challenge: Challenge): string {
+export const challengeIdOf = (secrets: Secrets, challenge: Challenge): string =>
+  challengeIdWith(codesOf(secrets, challenge)[0] as Buffer, challenge);
+
+function challengeIdWith(code: Buffer, challenge: Challenge): string {
   const { agentId, address, termsDigest, issuedAt, nonce, purpose } = challenge;
   const head = Buffer.alloc(NONCE_AT);
   head.writeUInt8(purposes.indexOf(purpose), PURPOSE_AT);
   head.writeUIntBE(issuedAt.getTime(), TIME_AT, 6);
   const terms = Buffer.from(termsDigest ?? '', 'hex');
   const body = Buffer.concat([head, Buffer.from(nonce, 'hex'), Buffer.from(address.slice(2), 'hex'), terms]);
-  const text = Buffer.concat([body, codeOf(secrets, challenge)]).toString('base64url');
+  const text = Buffer.concat([body, code]).toString('base64url');
   return PREFIX + text + (agentId === null ? '' : `.${agentId.slice(AGENT_PREFIX.length)}`);
 }
 
@@ -64,12 +67,13 @@ export function readChallengeId(secrets: Secrets, accountId: string | null, id: 
     issuedAt: new Date(bytes.readUIntBE(TIME_AT, 6)),
     nonce: bytes.toString('hex', NONCE_AT, ADDRESS_AT),
   };
-  const isOurs = timingSafeEqual(bytes.subarray(end), codeOf(secrets, challenge));
+  const code = codesOf(secrets, challenge).find((each) => timingSafeEqual(bytes.subarray(end), each));
   // Base64 has several spellings of the same bytes; only the canonical one is accepted.
-  return isOurs && challengeIdOf(secrets, challenge) === id ? challenge : null;
+  return code && challengeIdWith(code, challenge) === id ? challenge : null;
 }
 
-function codeOf(secrets: Secrets, challenge: Challenge): Buffer {
+/** Codes of a challenge, that of the newest secret first. */
+function codesOf(secrets: Secrets, challenge: Challenge): Buffer[] {
   const { purpose, accountId, agentId, address, termsDigest, issuedAt, nonce } = challenge;
   const parts = [
     purpose,
@@ -80,5 +84,7 @@ function codeOf(secrets: Secrets, challenge: Challenge): Buffer {
     String(issuedAt.getTime()),
     nonce,
   ];
-  return Buffer.from(secrets.authenticate('wallet-challenge', parts), 'base64url').subarray(0, CODE_BYTES);
+  return secrets
+    .codesOf('wallet-challenge', parts)
+    .map((code) => Buffer.from(code, 'base64url').subarray(0, CODE_BYTES));
 }

@@ -21,7 +21,7 @@ describe('a call whose id was taken at the same moment', () => {
   });
 
   it('under its Idempotency-Key, is that call', async () => {
-    const once = { ...unkeyed, idFor: () => 'req_1' };
+    const once = { ...unkeyed, idsFor: () => ['req_1'] };
     expect(await retryAsReplay({ shown: null, once }, decideBehind(taken()))).toBe('the one that was made');
   });
 

@@ -39,7 +39,7 @@ export async function findEarlierCall(
 ): Promise<Named> {
   // Of a key that is not taken, the acceptance finds out whether it has a request.
   const { made, id: requestId } = given.once.late
-    ? { made: null, id: given.once.idFor('req', 1) }
+    ? { made: null, id: given.once.idsFor('req', 1)[0] ?? null }
     : await findByIdempotencyKey(ctx, given.once, 'req', (id) => findInvocation(ctx.db, id), wasPaid);
   const input: Input = { ...given, requestId };
   const purchaseFrom = (alternativeId: string | null, amountMicro: bigint) =>
@@ -123,7 +123,7 @@ export async function retryAsReplay<T>({ shown, once }: Repeatable, decide: () =
   try {
     return await decide();
   } catch (error) {
-    const hasName = shown !== null || once.idFor('req', 1) !== null;
+    const hasName = shown !== null || once.idsFor('req', 1).length > 0;
     const mayBeMade = error instanceof DeadlinePassedError ? shown !== null : isDuplicate(error) && hasName;
     if (!mayBeMade) throw error;
     return decide();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
 import type { AccountCaller } from '../../accounts/caller.ts';
+import { idFromCode } from '../../accounts/idempotency/idempotency.ts';
 import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
 import { KEYLESS, keylessCaller } from '../../accounts/keyless-caller.ts';
 import { openPayerAccount, type PayerAccount, payerAccountOf, visitorAddresses } from '../../accounts/payer-account.ts';
@@ -301,9 +302,7 @@ function onceForVisitor(
   const named = [networkOfVisitor(visitor), idempotencyKey, agentId, JSON.stringify(body)];
   return {
     ...unkeyed,
-    idFor: (prefix, nth) => {
-      const code = secrets.authenticate('visitor-id', [...named, prefix, String(nth)]);
-      return `${prefix}_${Buffer.from(code, 'base64url').toString('hex').slice(0, 26)}`;
-    },
+    idsFor: (prefix, nth) =>
+      secrets.codesOf('visitor-id', [...named, prefix, String(nth)]).map((code) => idFromCode(prefix, code)),
   };
 }

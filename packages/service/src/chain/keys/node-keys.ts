@@ -21,8 +21,8 @@ export interface NodeKeys {
 
 /** Makes the keys of a node. In local mode, `configured` includes the keys of the data folder. */
 export function createNodeKeys(configured: ConfiguredSecrets): NodeKeys {
-  const { settlementPrivateKey, senderPrivateKeys, registrarPrivateKey, faucetPrivateKey, secretKey } = configured;
-  invariant(settlementPrivateKey !== null && secretKey !== null, 'keys are configured or made by local mode');
+  const { settlementPrivateKey, senderPrivateKeys, registrarPrivateKey, faucetPrivateKey, secretKeys } = configured;
+  invariant(settlementPrivateKey !== null && secretKeys !== null, 'keys are configured or made by local mode');
   const wallet = createLocalSigner(settlementPrivateKey);
   const further = (senderPrivateKeys ?? []).map(createLocalSigner).filter(({ address }) => address !== wallet.address);
   return {
@@ -32,8 +32,14 @@ export function createNodeKeys(configured: ConfiguredSecrets): NodeKeys {
       registrarPrivateKey === null || registrarPrivateKey === 'none' ? null : createLocalSigner(registrarPrivateKey),
     faucet: faucetPrivateKey === null ? null : createLocalSigner(faucetPrivateKey),
     receiptSigner: wallet,
-    secrets: createSecrets(secretKey),
+    secrets: secretsOf(secretKeys),
   };
+}
+
+/** `secretKeys`: newest first. */
+export function secretsOf([newest, ...older]: readonly string[]): Secrets {
+  invariant(newest !== undefined, 'SECRET_KEY has a key');
+  return createSecrets(newest, ...older);
 }
 
 /** All keys of the node that send transactions of any kind. */

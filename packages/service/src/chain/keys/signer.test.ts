@@ -49,7 +49,7 @@ describe('a local signer', () => {
     const secretKey = 'a secret of at least thirty-two characters';
     const keys = createNodeKeys({
       ...{ settlementPrivateKey: key, senderPrivateKeys: [`0x${'5d'.repeat(32)}`] },
-      ...{ registrarPrivateKey: `0x${'6e'.repeat(32)}`, faucetPrivateKey: null, secretKey },
+      ...{ registrarPrivateKey: `0x${'6e'.repeat(32)}`, faucetPrivateKey: null, secretKeys: [secretKey] },
     });
     for (const hidden of [key.slice(2), '5d5d', '6e6e', secretKey]) expect(JSON.stringify(keys)).not.toContain(hidden);
     expect(Object.values(keys.wallet)).not.toContain(key);

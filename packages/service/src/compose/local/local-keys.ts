@@ -54,7 +54,7 @@ export function withLocalKeys(
     // Data folders of older versions, and all processes of a node, then have it.
     registrarPrivateKey: configured.registrarPrivateKey ?? deriveKey(settlementPrivateKey, 'registrar'),
     faucetPrivateKey: configured.faucetPrivateKey ?? (isLocal ? deriveKey(settlementPrivateKey, 'faucet') : null),
-    secretKey: configured.secretKey ?? local.secretKey,
+    secretKeys: configured.secretKeys ?? [local.secretKey],
   };
 }
 

@@ -67,7 +67,7 @@ export async function withdraw(
 ): Promise<Withdrawal> {
   const ctx = onNetworkOf(anyCtx, input);
   const find = (id: string) => findBySubject(ctx.db, id, 'withdrawal');
-  const { made, id: withdrawalId } = await findByIdempotencyKey(ctx, once, 'wdr', find);
+  const { made, id: withdrawalId, ids } = await findByIdempotencyKey(ctx, once, 'wdr', find);
   if (made) return waitBriefly(ctx, made.subjectId);
   const { terms, treasury } = await withdrawalTerms(ctx, caller, input);
   await approval?.judge(terms);
@@ -75,7 +75,7 @@ export async function withdraw(
   const { amountMicro, to, from } = terms;
   const id = withdrawalId ?? newId('wdr');
   const payment = await signPayout(ctx, { id, accountId: caller.accountId, treasury, to, amountMicro, from });
-  const foundOnChain = withdrawalId === null ? null : await findOwn(ctx, payment);
+  const foundOnChain = await findOwn(ctx, payment, { ids, source: sourceName(treasury, from) });
   if (foundOnChain) return waitBriefly(ctx, foundOnChain.subjectId);
   await ctx.walletFunds.free(sourceName(treasury, from), amountMicro);
   await hold(ctx, payment, from);
@@ -93,10 +93,19 @@ export async function withdraw(
 }
 
 /** A withdrawal under the same key that a restored database had lost, and that was booked again from the chain; null: none. */
-async function findOwn(ctx: WithdrawContext, { accountId, chainId, token, authorization }: NewChainPayment) {
-  const { from, nonce } = authorization;
-  const [found] = await findByNames(ctx.db, [{ chainId, token, from, nonce, subjectId: null, purpose: 'withdrawal' }]);
-  return found?.accountId === accountId ? found : null;
+async function findOwn(
+  ctx: WithdrawContext,
+  { accountId, chainId, token, authorization }: NewChainPayment,
+  { ids, source }: { readonly ids: readonly string[]; readonly source: string },
+) {
+  const name = { chainId, token, from: authorization.from, subjectId: null, purpose: 'withdrawal' } as const;
+  const nonces = ids.flatMap((id) => withdrawalNonces(ctx.secrets, chainId, { id, source }));
+  if (nonces.length === 0) return null;
+  const found = await findByNames(
+    ctx.db,
+    nonces.map((nonce) => ({ ...name, nonce })),
+  );
+  return found.find((each) => each?.accountId === accountId) ?? null;
 }
 
 /** Throws RATE_LIMITED if the account has begun as many withdrawals as a day allows, `own` of them not counted. */
@@ -169,13 +178,14 @@ async function signPayout(
   }: Pick<WithdrawalTerms, 'to' | 'amountMicro' | 'from'> & { id: string; accountId: string; treasury: LedgerAccount },
 ): Promise<NewChainPayment & { readonly accountId: string }> {
   const { chain, wallet } = ctx;
+  const [nonce = ''] = withdrawalNonces(ctx.secrets, chain.chainId, { id, source: sourceName(treasury, from) });
   const authorization = {
     from: wallet.address,
     to,
     valueMicro: amountMicro,
     validAfterS: 0n,
     validBeforeS: BigInt(Math.floor(ctx.clock.now().getTime() / 1000)) + PAYOUT_WINDOW_S,
-    nonce: withdrawalNonce(ctx.secrets, chain.chainId, { id, source: sourceName(treasury, from) }),
+    nonce,
   };
   return {
     id: newId('pay'),
@@ -282,35 +292,38 @@ const MARK_BYTES = 4;
 const SOURCE_BYTES = 14;
 
 /**
- * Nonce of a withdrawal's authorization, deterministic for withdrawal and source. It encodes the ledger account that paid, readable by this
- * node only: if the database loses the withdrawal, the transfer on chain still identifies the account to charge.
+ * Nonces of a withdrawal's authorization, one for each secret and that of the newest first, deterministic for withdrawal and source. They
+ * encode the ledger account that paid, readable by this node only: if the database loses the withdrawal, the transfer on chain still
+ * identifies the account to charge.
  */
-export function withdrawalNonce(
+export function withdrawalNonces(
   secrets: Secrets,
   chainId: number,
   { id, source }: { id: string; source: string },
-): string {
+): string[] {
   const subject = payoutNonce(chainId, 'withdrawal', id).slice(2, 2 + 2 * SUBJECT_BYTES);
-  return `0x${subject}${markOf(secrets, subject)}${sourceCode(secrets, subject, source)}`;
+  const codes = sourceCodes(secrets, subject, source);
+  return marksOf(secrets, subject).map((mark, nth) => `0x${subject}${mark}${codes[nth]}`);
 }
 
 /** Finds the ledger account that paid for the withdrawal with this nonce; null: it is none of these. */
 export function sourceOf(secrets: Secrets, nonce: string, accounts: readonly string[]): string | null {
   const [subject, code] = [nonce.slice(2, 2 + 2 * SUBJECT_BYTES), nonce.slice(-2 * SOURCE_BYTES)];
-  return accounts.find((account) => sourceCode(secrets, subject, account) === code) ?? null;
+  return accounts.find((account) => sourceCodes(secrets, subject, account).includes(code)) ?? null;
 }
 
 /** True for the nonce of a withdrawal of this node. */
 export function isOfWithdrawal(secrets: Secrets, nonce: string): boolean {
   const subject = nonce.slice(2, 2 + 2 * SUBJECT_BYTES);
-  return nonce.slice(2 + 2 * SUBJECT_BYTES, -2 * SOURCE_BYTES) === markOf(secrets, subject);
+  return marksOf(secrets, subject).includes(nonce.slice(2 + 2 * SUBJECT_BYTES, -2 * SOURCE_BYTES));
 }
 
-const markOf = (secrets: Secrets, subject: string): string =>
-  codeOf(secrets, 'withdrawal-nonce', [subject], MARK_BYTES);
+const marksOf = (secrets: Secrets, subject: string): string[] =>
+  codesOf(secrets, 'withdrawal-nonce', [subject], MARK_BYTES);
 
-const sourceCode = (secrets: Secrets, subject: string, source: string): string =>
-  codeOf(secrets, 'withdrawal-source', [subject, source], SOURCE_BYTES);
+const sourceCodes = (secrets: Secrets, subject: string, source: string): string[] =>
+  codesOf(secrets, 'withdrawal-source', [subject, source], SOURCE_BYTES);
 
-const codeOf = (secrets: Secrets, purpose: string, parts: readonly string[], bytes: number): string =>
-  Buffer.from(secrets.authenticate(purpose, parts), 'base64url').subarray(0, bytes).toString('hex');
+/** Truncated codes, that of the newest secret first. */
+const codesOf = (secrets: Secrets, purpose: string, parts: readonly string[], bytes: number): string[] =>
+  secrets.codesOf(purpose, parts).map((code) => Buffer.from(code, 'base64url').subarray(0, bytes).toString('hex'));

@@ -125,7 +125,7 @@ async function nodeKeys(chain: LocalChain) {
   const addresses = [settlementPrivateKey, ...senderPrivateKeys].map((key) => privateKeyToAccount(key).address);
   await chain.fund(addresses.map((address) => ({ address, ethWei: 1000n * ETHER, usdcMicro: 0n })));
   const secretKey = randomBytes(32).toString('hex');
-  const others = { registrarPrivateKey: null, faucetPrivateKey: null, secretKey };
+  const others = { registrarPrivateKey: null, faucetPrivateKey: null, secretKeys: [secretKey] };
   const keys = createNodeKeys({ settlementPrivateKey, senderPrivateKeys, ...others });
   return { keys, localWallet: null };
 }

@@ -13,7 +13,7 @@ import { findLedgerAccount, OUTGOING, postTransfers } from '../../../src/payment
 import { openTreasury } from '../../../src/payments/ledger/open-treasury.ts';
 import { readCatchUp, whyWithdrawalsWait } from '../../../src/payments/payouts/catch-up-store.ts';
 import { listFoundPayouts } from '../../../src/payments/payouts/found-payout-store.ts';
-import { withdrawalNonce } from '../../../src/payments/payouts/withdraw.ts';
+import { withdrawalNonces } from '../../../src/payments/payouts/withdraw.ts';
 import { catchUp, type PayoutContext, payoutPoints, readWallet } from '../../../src/payments/reconcile/read-payouts.ts';
 import { reconcilePayments } from '../../../src/payments/reconcile/reconcile.ts';
 import { askDatabase } from '../../support/books.ts';
@@ -140,7 +140,7 @@ async function withdrawFrom(signer: Signer, payer: Payer): Promise<NewChainPayme
     const moved = { debit: payment.ledgerAccountId, credit: source, amountMicro: 1_000_000n, subjectId: payment.id };
     await postTransfers(db, [{ id: `claim:${payment.id}`, kind: 'claim', ...moved }], now);
   }
-  const nonce = withdrawalNonce(secrets, chain.chainId, { id: subjectId, source });
+  const [nonce = ''] = withdrawalNonces(secrets, chain.chainId, { id: subjectId, source });
   const authorization = {
     ...{ from: signer.address, to: payer.address, valueMicro: 1_000_000n, nonce },
     ...{ validAfterS: 0n, validBeforeS: 1n },

@@ -225,7 +225,7 @@ describe('a payment that can never be collected again is reversed', () => {
     };
     const by = { kind: 'account', accountId } as KnownCaller;
     const ids = [newId('trf'), newId('trf')];
-    const once: Once = { ...unkeyed, idFor: (_prefix, nth) => ids[nth - 1] ?? null };
+    const once: Once = { ...unkeyed, idsFor: (_prefix, nth) => ids.slice(nth - 1, nth) };
     const pay = async (payer: Payer, identifier: string | null, options: DepositOptions = {}) => {
       const authorization = {
         ...{ from: payer.address, to: ctx.wallet.address, valueMicro: 1_000_000n, validAfterS: 0n },

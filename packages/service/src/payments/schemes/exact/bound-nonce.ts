@@ -23,24 +23,25 @@ const CODE_BYTES = 12;
  */
 export function makeNonce(chain: ChainInfo, secrets: Secrets, binding: Binding): `0x${string}` {
   const salt = randomHex(SALT_BYTES);
-  return `0x${salt}${markOf(secrets, salt)}${bindingCode(chain, secrets, binding, salt)}`;
+  const [[mark], [code]] = [marksOf(secrets, salt), bindingCodes(chain, secrets, binding, salt)];
+  return `0x${salt}${mark}${code}`;
 }
 
 export function originOf(chain: ChainInfo, secrets: Secrets, nonce: string, binding: Binding): NonceOrigin {
   const salt = nonce.slice(2, 2 + 2 * SALT_BYTES);
   const [mark, code] = [nonce.slice(2 + 2 * SALT_BYTES, -2 * CODE_BYTES), nonce.slice(-2 * CODE_BYTES)];
-  if (mark !== markOf(secrets, salt)) return 'free';
-  return code === bindingCode(chain, secrets, binding, salt) ? 'bound' : 'bound to another';
+  if (!marksOf(secrets, salt).includes(mark)) return 'free';
+  return bindingCodes(chain, secrets, binding, salt).includes(code) ? 'bound' : 'bound to another';
 }
 
-const markOf = (secrets: Secrets, salt: string): string => codeOf(secrets, 'nonce', [salt]);
+const marksOf = (secrets: Secrets, salt: string): string[] => codesOf(secrets, 'nonce', [salt]);
 
-const bindingCode = (chain: ChainInfo, secrets: Secrets, binding: Binding, salt: string): string => {
+const bindingCodes = (chain: ChainInfo, secrets: Secrets, binding: Binding, salt: string): string[] => {
   const { purpose, target, accountId, amountMicro } = binding;
   const parts = [salt, purpose, target, accountId, String(amountMicro), chain.caip2, chain.token, chain.wallet];
-  return codeOf(secrets, 'bound-nonce', parts);
+  return codesOf(secrets, 'bound-nonce', parts);
 };
 
-/** Truncated MAC. A correct guess only yields a payment by the guesser for something else, so comparing it need not take constant time. */
-const codeOf = (secrets: Secrets, purpose: string, parts: readonly string[]): string =>
-  Buffer.from(secrets.authenticate(purpose, parts), 'base64url').subarray(0, CODE_BYTES).toString('hex');
+/** Truncated MACs, that of the newest secret first. A correct guess only yields a payment by the guesser for something else, so comparing it need not take constant time. */
+const codesOf = (secrets: Secrets, purpose: string, parts: readonly string[]): string[] =>
+  secrets.codesOf(purpose, parts).map((code) => Buffer.from(code, 'base64url').subarray(0, CODE_BYTES).toString('hex'));
