@@ -8,6 +8,7 @@ export const floors: readonly string[] = [
   'store',
   'chain',
   'accounts',
+  'files',
   'events',
   'payments',
   'registry',

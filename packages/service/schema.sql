@@ -745,6 +745,55 @@ create table feedback_due (
   request_id text not null
 );
 
+-- What an owner has stored, by the hash of its content. Owners share no contents: nothing tells what another one has
+create table file (
+  owner_id text not null,
+  sha256 bytea not null,
+  blob_id text not null,
+  media_type text not null,
+  name text,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint file_pkey PRIMARY KEY (owner_id, sha256),
+  constraint file_blob_id_key UNIQUE (blob_id),
+  constraint file_blob_id_fkey FOREIGN KEY (blob_id) REFERENCES file_blob(id),
+  constraint file_sha256_check CHECK ((octet_length(sha256) = 32))
+);
+CREATE INDEX file_expiring ON public.file USING btree (expires_at);
+CREATE INDEX file_listed ON public.file USING btree (owner_id, created_at DESC, blob_id DESC);
+
+-- Contents in a store, one for each upload: noted before the first byte is stored, forgotten after the last is removed
+create table file_blob (
+  id text not null,
+  owner_id text not null,
+  account_id text not null,
+  store text not null,
+  state text not null,
+  size bigint not null,
+  piece_bytes integer not null,
+  piece_hashes bytea,
+  counted_bytes bigint not null,
+  due_at timestamp with time zone,
+  constraint file_blob_pkey PRIMARY KEY (id),
+  constraint file_blob_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint file_blob_check CHECK (((state = 'kept'::text) = (due_at IS NULL))),
+  constraint file_blob_check1 CHECK (((state <> 'kept'::text) OR (piece_hashes IS NOT NULL))),
+  constraint file_blob_piece_bytes_check CHECK ((piece_bytes > 0)),
+  constraint file_blob_size_check CHECK ((size >= 0)),
+  constraint file_blob_state_check CHECK ((state = ANY (ARRAY['arriving'::text, 'kept'::text, 'leaving'::text]))),
+  constraint file_blob_store_check CHECK ((store = ANY (ARRAY['postgres'::text, 'disk'::text, 's3'::text])))
+);
+CREATE INDEX file_blob_arriving ON public.file_blob USING btree (account_id) WHERE (state = 'arriving'::text);
+CREATE INDEX file_blob_due ON public.file_blob USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+-- Contents of the store "postgres", in pieces
+create table file_piece (
+  blob_id text not null,
+  "position" integer not null,
+  bytes bytea not null,
+  constraint file_piece_pkey PRIMARY KEY (blob_id, "position")
+);
+
 -- What the price of an agent followed until it was changed, for a day: callers may have been told.
 create table former_terms (
   agent_id text not null,

@@ -3,14 +3,15 @@ import type { Endpoint } from '../src/endpoint.ts';
 import { errorCodes } from '../src/errors.ts';
 
 /** The parts of a row that a client reads. Of the body and the secret, only whether there is one. */
-const routeOf = ({ method, path, auth, keyless, stream, body, shownOnce }: Endpoint) => ({
+const routeOf = ({ method, path, auth, keyless, stream, bytes, body, shownOnce }: Endpoint) => ({
   method,
   path,
   auth,
   // Calls that only read are the same with and without a key.
   ...(keyless === 'pays' ? { keyless } : {}),
   ...(stream ? { stream } : {}),
-  ...(body ? { hasBody: true } : {}),
+  ...(bytes ? { bytes } : {}),
+  ...(body && bytes !== 'sent' ? { hasBody: true } : {}),
   ...(shownOnce ? { hasSecret: true } : {}),
 });
 

@@ -10,6 +10,7 @@ import { identityEndpoints } from './agents/identity.ts';
 import { matchEndpoints } from './agents/matching.ts';
 import { reputationEndpoints } from './agents/reputation.ts';
 import type { Endpoint } from './endpoint.ts';
+import { fileEndpoints } from './files/files.ts';
 import { autoEndpoints } from './invocations/auto.ts';
 import { bulkEndpoints } from './invocations/bulk.ts';
 import { exportEndpoints } from './invocations/export.ts';
@@ -51,6 +52,7 @@ export const api = {
   ...historyEndpoints,
   ...exportEndpoints,
   ...bulkEndpoints,
+  ...fileEndpoints,
   ...paymentEndpoints,
   ...heldPayoutEndpoints,
   ...statementEndpoints,

@@ -18,7 +18,7 @@ export interface Endpoint {
   /** With `{param}` segments, relative to the base address. */
   readonly path: `/${string}`;
   readonly summary: string;
-  readonly tag: 'Agents' | 'Invocation' | 'Identity' | 'Payments' | 'Account' | 'Network';
+  readonly tag: 'Agents' | 'Invocation' | 'Identity' | 'Files' | 'Payments' | 'Account' | 'Network';
   /** `none`: anyone; `key`: an API key or an agent's identityToken; `agent`: only the agent itself. */
   readonly auth: 'none' | 'key' | 'agent';
   /**
@@ -45,6 +45,10 @@ export interface Endpoint {
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly data: z.ZodType;
+  /** Bytes in place of JSON. `sent`: the body is the content of a file, of any type. `answered`: the answer is. */
+  readonly bytes?: 'sent' | 'answered';
+  /** True if the answer is 201 when the call created something, and 200 when it was there already. */
+  readonly creates?: true;
   /** The secret in `data`, which repetitions do not get. */
   readonly shownOnce?: ShownOnce;
   /** `on_request`: the answer may be a stream of server-sent events. `always`: it is one. */
@@ -56,7 +60,7 @@ export interface Endpoint {
 }
 
 /** The parts of a row that a client needs to send its call. */
-export interface Route extends Pick<Endpoint, 'method' | 'path' | 'auth' | 'keyless' | 'stream'> {
+export interface Route extends Pick<Endpoint, 'method' | 'path' | 'auth' | 'keyless' | 'stream' | 'bytes'> {
   readonly hasBody?: true;
   /** The answer has a secret that repetitions do not get. */
   readonly hasSecret?: true;
@@ -65,9 +69,12 @@ export interface Route extends Pick<Endpoint, 'method' | 'path' | 'auth' | 'keyl
 /** Declares a row, keeping its literal types. */
 export const endpoint = <const E extends Endpoint>(row: E): E => row;
 
-/** True for a POST that is repeated under an `Idempotency-Key`, by callers whom the node knows and by those who pay without a key. */
-export const takesIdempotencyKey = (row: Pick<Endpoint, 'method' | 'auth' | 'keyless'>): boolean =>
-  row.method === 'POST' && (row.auth !== 'none' || row.keyless === 'pays');
+/**
+ * True for a POST that is repeated under an `Idempotency-Key`, by callers whom the node knows and by those who pay without a key. The same
+ * content sent again is the same file, and needs none.
+ */
+export const takesIdempotencyKey = (row: Pick<Endpoint, 'method' | 'auth' | 'keyless' | 'bytes'>): boolean =>
+  row.method === 'POST' && row.bytes !== 'sent' && (row.auth !== 'none' || row.keyless === 'pays');
 
 /** Codes that any call can give, so that rows need not repeat them. */
 export const commonErrors = (row: Endpoint): ErrorCode[] => [

@@ -18,9 +18,14 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
   CONFLICT:
     'Read the object and see its state. With `details.reason` `still_running` the first call under the same `Idempotency-Key` still runs: repeat it a second later, and the answer will be its answer. With `answer_lost` it was done, but its answer is gone: read the object that it created, and do not create another. With `price_raised`, nothing was charged: repeat the call with `maxCost` or a quote if you agree to the new price.',
   GONE: 'The result was deleted. Keep results on your side, and read them before the end of their retention period.',
+  FILE_GONE: 'Upload the content again, by `PUT /files/{sha256}`: it gets the same id.',
   STORAGE_LIMIT_EXCEEDED:
-    'Wait until old requests reach the end of their retention period, ask for smaller results, or move to a plan with more storage.',
+    'Delete files, wait until old requests reach the end of their retention period, ask for smaller results, or move to a plan with more storage.',
+  LENGTH_REQUIRED:
+    'Send the length of the content in `Content-Length`; most clients do it for a body that they have whole.',
   PAYLOAD_TOO_LARGE: 'Send less than 1 MiB. Put large input where the agent can fetch it, and send its address.',
+  DIGEST_MISMATCH:
+    'The content was changed or cut off on its way, or the hash is of something else. Hash the bytes that you send, and upload again.',
   INSUFFICIENT_FUNDS:
     'Deposit at least `details.required` less `details.available` into the treasury, then repeat the call; or withdraw at most `details.available`.',
   NO_AGENT_FITS:

@@ -88,12 +88,27 @@ export const errorCatalogue = {
     }),
   },
   GONE: { status: 410, when: 'The resource was removed at the end of its retention period.', extra: none },
+  FILE_GONE: {
+    status: 410,
+    when: 'The file is known, but its content is lost: the node was restored from a backup. Upload it again.',
+    extra: none,
+  },
   STORAGE_LIMIT_EXCEEDED: {
     status: 403,
-    when: "The stored requests of the account use up its plan's storage. Nothing was charged.",
+    when: "The stored requests and files of the account use up its plan's storage. Nothing was charged.",
     extra: z.object({ help, details: z.object({ storedBytes: z.int(), limitBytes: z.int() }) }),
   },
-  PAYLOAD_TOO_LARGE: { status: 413, when: 'The body is larger than 1 MiB.', extra: none },
+  LENGTH_REQUIRED: { status: 411, when: 'The upload of a file has no `Content-Length`.', extra: none },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    when: 'The body is larger than 1 MiB, or a file larger than the node stores.',
+    extra: none,
+  },
+  DIGEST_MISMATCH: {
+    status: 422,
+    when: 'The uploaded content has another SHA-256 than the path or `Content-Digest` says. Nothing was stored.',
+    extra: none,
+  },
   INSUFFICIENT_FUNDS: {
     status: 422,
     when: "The client's treasury holds less than the cost of a call or the amount of a withdrawal.",

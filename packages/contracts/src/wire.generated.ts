@@ -39,6 +39,12 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   exportRequests: {"method":"GET","path":"/account/export","auth":"key"},
   invokeBulk: {"method":"POST","path":"/invoke/bulk","auth":"key","hasBody":true},
   getBulk: {"method":"GET","path":"/invoke/bulk/{bulkId}","auth":"key"},
+  putFile: {"method":"PUT","path":"/files/{sha256}","auth":"key","bytes":"sent"},
+  createFile: {"method":"POST","path":"/files","auth":"key","bytes":"sent"},
+  listFiles: {"method":"GET","path":"/files","auth":"key"},
+  getFile: {"method":"GET","path":"/files/{fileId}","auth":"key"},
+  getFileContent: {"method":"GET","path":"/files/{fileId}/content","auth":"key","bytes":"answered"},
+  deleteFile: {"method":"DELETE","path":"/files/{fileId}","auth":"key"},
   createTreasury: {"method":"POST","path":"/payments/treasury","auth":"key","hasBody":true},
   depositToTreasury: {"method":"POST","path":"/payments/treasury/deposit","auth":"key","hasBody":true},
   addTestFunds: {"method":"POST","path":"/payments/test-funds","auth":"key"},
@@ -175,6 +181,18 @@ export interface DocumentedCalls {
   readonly invokeBulk: EndpointName;
   /** Read the state and outcome of your bulk request: `GET /invoke/bulk/{bulkId}`. */
   readonly getBulk: EndpointName;
+  /** Store a file under the SHA-256 of its content; 201 if it is new, 200 if the account has it already: `PUT /files/{sha256}`. */
+  readonly putFile: EndpointName;
+  /** Store a file; the answer has its SHA-256. For clients that do not hash: `POST /files`. */
+  readonly createFile: EndpointName;
+  /** List the stored files, newest first: `GET /files`. */
+  readonly listFiles: EndpointName;
+  /** Read size, type and name of a file, with a link to its content: `GET /files/{fileId}`. */
+  readonly getFile: EndpointName;
+  /** Read the content of a file, or a range of it: `GET /files/{fileId}/content`. */
+  readonly getFileContent: EndpointName;
+  /** Delete a file: `DELETE /files/{fileId}`. */
+  readonly deleteFile: EndpointName;
   /** Create the treasury of the account or of your agent; returns the existing one if there is one: `POST /payments/treasury`. */
   readonly createTreasury: EndpointName;
   /** Deposit USDC into a treasury: 402 with terms, credited when paid: `POST /payments/treasury/deposit`. */
@@ -306,4 +324,4 @@ export interface DocumentedCalls {
 }
 
 /** Every code of an error. */
-export const wireErrorCodes: readonly ErrorCode[] = ["VALIDATION_ERROR","UNAUTHORIZED","PAYMENT_REQUIRED","FORBIDDEN","SPENDING_LIMIT_EXCEEDED","NOT_FOUND","CONFLICT","GONE","STORAGE_LIMIT_EXCEEDED","PAYLOAD_TOO_LARGE","INSUFFICIENT_FUNDS","NO_AGENT_FITS","IDEMPOTENCY_KEY_REUSED","INSUFFICIENT_BALANCE","RATE_LIMITED","INTERNAL_ERROR","AGENT_UNAVAILABLE","PAYMENT_PENDING","UNAVAILABLE"];
+export const wireErrorCodes: readonly ErrorCode[] = ["VALIDATION_ERROR","UNAUTHORIZED","PAYMENT_REQUIRED","FORBIDDEN","SPENDING_LIMIT_EXCEEDED","NOT_FOUND","CONFLICT","GONE","FILE_GONE","STORAGE_LIMIT_EXCEEDED","LENGTH_REQUIRED","PAYLOAD_TOO_LARGE","DIGEST_MISMATCH","INSUFFICIENT_FUNDS","NO_AGENT_FITS","IDEMPOTENCY_KEY_REUSED","INSUFFICIENT_BALANCE","RATE_LIMITED","INTERNAL_ERROR","AGENT_UNAVAILABLE","PAYMENT_PENDING","UNAVAILABLE"];

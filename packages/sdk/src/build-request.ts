@@ -12,7 +12,9 @@ export interface HttpRequest {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array<ArrayBuffer> | undefined;
+  /** True if the answer is the content of a file. */
+  readonly isForBytes?: boolean;
 }
 
 function definedEntries(record: Readonly<Record<string, unknown>> = {}): [string, string][] {
@@ -57,6 +59,11 @@ function requireSendable(headers: HttpRequest['headers']): void {
   }
 }
 
+function contentOf(body: unknown): Uint8Array<ArrayBuffer> {
+  if (body instanceof Uint8Array) return body as Uint8Array<ArrayBuffer>;
+  throw new TypeError('body must be a Uint8Array: the content of the file');
+}
+
 /**
  * One call of the endpoint table as an HTTP request; a POST gets an Idempotency-Key of its own, so that sending the same request
  * again does nothing twice. Throws `TypeError` when a path parameter is missing, a header cannot be sent, or there is no address to send to.
@@ -71,7 +78,7 @@ export function buildRequest(
   const path = fillPath(row.path, call.params);
   const key = idempotencyKey(row, options);
   const headers = {
-    accept: row.stream === 'always' ? 'text/event-stream' : 'application/json',
+    accept: row.stream === 'always' ? 'text/event-stream' : row.bytes === 'answered' ? '*/*' : 'application/json',
     ...(node.apiKey ? { authorization: `Bearer ${node.apiKey}` } : {}),
     ...(row.hasBody ? { 'content-type': 'application/json' } : {}),
     ...(key ? { 'idempotency-key': key } : {}),
@@ -83,6 +90,7 @@ export function buildRequest(
     url: `${baseOf(node.baseUrl)}${path}${query && `?${query}`}`,
     method: row.method,
     headers,
-    body: row.hasBody ? JSON.stringify(call.body ?? {}) : undefined,
+    body: row.bytes === 'sent' ? contentOf(call.body) : row.hasBody ? JSON.stringify(call.body ?? {}) : undefined,
+    ...(row.bytes === 'answered' ? { isForBytes: true } : {}),
   };
 }

@@ -21,6 +21,9 @@ function parseEnvelope(text: string): Envelope | null {
 /** Maximum bytes of an answer, more than any honest node sends. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
+/** Maximum bytes of the content of a file: what a node may store. */
+const maxContentBytes = 1024 * 1024 * 1024;
+
 async function textOf(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
@@ -39,6 +42,14 @@ async function textOf(response: Response): Promise<string> {
 }
 
 const isErrorCode = (code: unknown): code is ErrorCode => (wireErrorCodes as readonly unknown[]).includes(code);
+
+/** The content of a file, or a range of it. Throws as `readAnswer` does. */
+export async function readContent(response: Response): Promise<Uint8Array> {
+  if (!response.ok) return (await readAnswer(response)) as never;
+  if (Number(response.headers.get('content-length')) > maxContentBytes)
+    throw new NoAnswerError(`${response.url || 'The node'} answered more than 1 GiB`, { status: response.status });
+  return new Uint8Array(await response.arrayBuffer());
+}
 
 /** Takes `data` out of the success envelope. Throws `ApiError` for an error envelope and `NoAnswerError` for anything else. */
 export async function readAnswer(response: Response): Promise<unknown> {

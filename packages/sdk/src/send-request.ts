@@ -1,7 +1,7 @@
 import { ApiError, isUnableToSettle, NoAnswerError } from './api-error.ts';
 import type { HttpRequest } from './build-request.ts';
 import { isStillRunning } from './conflict-reason.ts';
-import { readAnswer } from './read-answer.ts';
+import { readAnswer, readContent } from './read-answer.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import { wait } from './wait.ts';
 
@@ -86,7 +86,7 @@ async function sendOnce(request: HttpRequest, options: SendOptions): Promise<unk
   try {
     const response = await options.fetch(request.url, fetchInit(request, signal));
     options.onResponse?.(response);
-    return await readAnswer(response);
+    return await (request.isForBytes ? readContent(response) : readAnswer(response));
   } catch (error) {
     throw toNoAnswer(request.url, options, timeout, error);
   }

@@ -136,6 +136,7 @@ async function start(options: NodeOptions, stops: StopStep[]): Promise<Omit<Runn
   stops.push({ name: 'database', stop: () => ctx.db.close() });
   stops.push({ name: 'database watch', stop: () => Promise.all([ctx.databaseWatch.stop(), ctx.databaseClock.stop()]) });
   stops.push({ name: 'outbound calls', stop: () => ctx.guardedFetch.close() });
+  stops.push({ name: 'file stores', stop: () => ctx.pieceStores.close() });
   stops.push({ name: 'heartbeat', stop: () => ctx.heartbeat.stop() });
   stops.push({ name: 'registry in memory', stop: () => Promise.all([ctx.replica.stop(), ctx.replicaDb.close()]) });
   // Alive, but not ready, while the registry is loaded.

@@ -113,6 +113,7 @@ function answerExample(name: string, made: unknown): unknown {
 }
 
 function successAnswer(name: string, row: Endpoint, { named, resolve }: OperationContext): Record<string, unknown> {
+  if (row.bytes === 'answered') return contentAnswer(row, 'The content.');
   const data = schemaOrRef(row.data, 'output', named);
   const schema = {
     type: 'object',
@@ -130,6 +131,24 @@ function successAnswer(name: string, row: Endpoint, { named, resolve }: Operatio
   };
 }
 
+const anyBytes = { '*/*': { schema: {} } };
+
+const contentAnswer = (row: Endpoint, description: string): Record<string, unknown> => ({
+  description,
+  headers: { ...answerHeaders(row), ETag: header('ETag'), 'Cache-Control': header('CacheControl') },
+  content: anyBytes,
+});
+
+/** Further answers of a call for the content of a file. */
+const ofContent = (row: Endpoint) => ({
+  206: contentAnswer(row, 'The range of the content.'),
+  304: {
+    description: 'The content is the one that the client has, by the entity tag in `If-None-Match`.',
+    headers: { ...answerHeaders(row), ETag: header('ETag') },
+  },
+  416: { description: 'The content ends before the range.', headers: answerHeaders(row) },
+});
+
 const nothingMore = (row: Endpoint) => ({
   204: {
     description: 'The request has ended, and the last event is the one that the client has: it need not come back.',
@@ -146,6 +165,7 @@ const notModified = (row: Endpoint) => ({
 
 function requestBody(name: string, row: Endpoint, { named, resolve }: OperationContext): Record<string, unknown> {
   if (!row.body) return {};
+  if (row.bytes === 'sent') return { requestBody: { required: true, content: anyBytes } };
   const schema = jsonSchema(row.body, 'input', named);
   return {
     requestBody: {
@@ -187,6 +207,8 @@ export function openApiOperation(name: string, row: Endpoint, context: Operation
     ...requestBody(name, row, context),
     responses: {
       200: successAnswer(name, row, context),
+      ...(row.creates ? { 201: successAnswer(name, row, context) } : {}),
+      ...(row.bytes === 'answered' ? ofContent(row) : {}),
       ...(endsForGood(row) ? nothingMore(row) : {}),
       ...(row.isPublic ? notModified(row) : {}),
       ...errorAnswers(row),

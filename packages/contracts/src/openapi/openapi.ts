@@ -12,6 +12,7 @@ import { guidance } from './payment-info.ts';
 const tags: Record<Endpoint['tag'], string> = {
   Agents: 'The registry: register, find, change and remove agents.',
   Invocation: 'Ask an agent to do a task, and pay for it.',
+  Files: 'Pictures, documents and other contents of calls and results that JSON cannot hold.',
   Identity: 'Proofs of who runs and owns an agent.',
   Payments: 'Treasuries and every movement of money.',
   Network: 'Known nodes, and the calls that nodes make to each other.',

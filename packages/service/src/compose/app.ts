@@ -3,6 +3,7 @@ import { createAnswerRoom } from '../http/answer/answer-room.ts';
 import { commonHeaders, preflightHeaders } from '../http/answer/common-headers.ts';
 import { toErrorAnswer } from '../http/answer/errors.ts';
 import { handlers } from '../http/api/all.ts';
+import { keepContentsApart } from '../http/api/files.ts';
 import { mount, requestIdOf } from '../http/api/mount.ts';
 import { mountRefunds } from '../http/api/mount-refunds.ts';
 import { mountArd } from '../http/catalogs/mount-ard.ts';
@@ -26,6 +27,7 @@ import { isTracing, served } from '../lib/telemetry/tracing.ts';
 export function createApp(ctx: HttpContext): Hono {
   const app = new Hono();
   if (isTracing()) app.use('*', (c, next) => served(`${c.req.method}`, c.req.header('traceparent'), next));
+  keepContentsApart(app, ctx);
   app.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }));
   const limit = createDocumentLimit(ctx);
   limitDocuments(app, limit);

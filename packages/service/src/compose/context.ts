@@ -42,6 +42,8 @@ import { isLocalChain } from '../config/networks.ts';
 import type { SettingInForce } from '../config/settings.ts';
 import { createWebhookDispatcher } from '../events/deliveries/webhook-dispatcher.ts';
 import { createLiveEvents } from '../events/outbox/live-events.ts';
+import { createPieceStores } from '../files/piece-stores.ts';
+import { createUploadRoom } from '../files/upload-room.ts';
 import { ranks } from '../http/admission/request-kind.ts';
 import type { HttpContext } from '../http/request/http-context.ts';
 import { createRefusalLog } from '../http/request/refusal-log.ts';
@@ -122,7 +124,6 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const own = await startOwnWork({ db, log, clock }, parts);
   const replica = createReplica({ db: replicaDb, log, metrics }, parts);
   const ledgerTurns = createSemaphore();
-  const storagePace = createStoragePace(config.storedBytesPerMinute);
   const outbound = createOutboundCalls(config);
   const base = {
     ...databases,
@@ -139,8 +140,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...accessParts(parts, { db, clock, replica }),
     homeKeys: createHomeKeys({ db, secrets, ...outbound, chain, wallet, clock, baseUrl: parts.baseUrl }),
     changeHub: createChangeHub(),
-    storagePace,
-    chunkWriter: createChunkWriter({ db, storagePace }),
+    ...contentPartsOf(parts, { db, clock }),
     ledgerTurns,
     acceptor: createAcceptor({ db, clock, ledgerTurns }),
     beginner: createBeginner({ db, clock }),
@@ -152,7 +152,6 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ...chainParts(rpcUrl, { ...access, db, clock, log, metrics }),
     ...registryParts(config, rpcUrl, { db, log, clock, metrics, chain }),
     seenTreasuries: createSeenTreasuries({ db, replica }),
-    storageMeter: createStorageMeter({ db, clock }, config.storageLimits),
     feedbackGiver: config.reputationFeedback ? (keys.registrar?.address ?? null) : null,
     ...settingsOf(config),
     ...answeringOf(parts),
@@ -210,6 +209,19 @@ const phaseOf = ({ isReady, isDraining = () => false }: ContextParts, drain: Dra
   isReady,
   isDraining: () => isDraining() || drain.isAsked(),
 });
+
+/** Stored contents: of requests, streams and files. */
+function contentPartsOf({ config, baseUrl }: ContextParts, needs: Store) {
+  const storagePace = createStoragePace(config.storedBytesPerMinute);
+  return {
+    storagePace,
+    chunkWriter: createChunkWriter({ ...needs, storagePace }),
+    storageMeter: createStorageMeter(needs, config.storageLimits),
+    pieceStores: createPieceStores(config, needs),
+    uploadRoom: createUploadRoom(config.uploadBytesPerMinute),
+    filesBaseUrl: config.filesBaseUrl ?? baseUrl,
+  };
+}
 
 const metersOf = (metrics: Metrics, log: Log) => ({
   metrics,
@@ -314,6 +326,8 @@ const settingsOf = (config: Config) => ({
   transferDepthBlocks: config.transferDepthBlocks,
   planLimits: config.planLimits,
   planCaps: config.planCaps,
+  storageLimits: config.storageLimits,
+  maxFileBytes: config.maxFileBytes,
   signInsPerHour: config.signInsPerHour,
   keylessPerHour: config.keylessPerHour,
   gateways: config.gateways,

@@ -39,6 +39,9 @@ import { HAS_OPEN_NONCES } from '../chain/transaction-store.ts';
 import type { Dispatcher } from '../events/deliveries/dispatcher.ts';
 import { forgetEvents } from '../events/outbox/forget-events.ts';
 import { failLeftPending } from '../events/webhooks/fail-pending.ts';
+import type { FileServices } from '../files/file-services.ts';
+import { HAS_FILES_DUE } from '../files/file-store.ts';
+import { removeFiles } from '../files/remove-files.ts';
 import { createPushDispatcher, forgetPushes } from '../http/gateways/a2a/send-pushes.ts';
 import type { Retention } from '../lib/retention.ts';
 import type { NetworkContext } from '../network/network-context.ts';
@@ -92,6 +95,7 @@ export interface JobContext
     PayoutContext,
     ClaimContext,
     RegistryJobs,
+    Pick<FileServices, 'pieceStores'>,
     NetworkContext {
   readonly backlog: Backlog;
   readonly retention: Retention;
@@ -158,6 +162,7 @@ function addWorkOnCalls(ctx: JobContext, { every, here }: Schedule): void {
   every('fail-overdue', 1000, () => failOverdue(ctx), { hasWork: { sql: HAS_OVERDUE } });
   every('fold-figures', 1000, () => aggregateFigures(ctx), { hasWork: { sql: HAS_FIGURES_DUE } });
   every('fold-storage', 5000, () => aggregateStoredBytes(ctx), { hasWork: { sql: HAS_STORAGE_CHANGES } });
+  every('remove-files', 5000, () => removeFiles(ctx), { hasWork: { sql: HAS_FILES_DUE } });
   every('collect-refunds', 2000, () => collectRefunds(ctx), { hasWork: { sql: HAS_UNSHOWN_TRANSFERS } });
 }
 

@@ -10,6 +10,7 @@ import { type ArmedFailpoint, parseFailpoint } from '../lib/process/failpoint.ts
 import { ConfigError, type Env, flag, integer, readAll } from '../lib/read-env.ts';
 import type { LogLevel } from '../lib/telemetry/log.ts';
 import type { TracingSettings } from '../lib/telemetry/open-telemetry.ts';
+import { type FileSettings, readFileSettings } from './files.ts';
 import { type ConfiguredSecrets, readSecrets, refuseFaucetOn, withSecretFiles } from './keys.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { type Confirmations, isLocalChain, type NetworkSettings, readNetworks } from './networks.ts';
@@ -54,7 +55,7 @@ export interface OperatorLinks {
   readonly abuse: string | null;
 }
 
-export interface Config extends Limits {
+export interface Config extends Limits, FileSettings {
   /** `local`: missing parts are created in DATA_DIR. `production`: everything must be configured. */
   readonly mode: 'local' | 'production';
   readonly host: string;
@@ -161,6 +162,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     allowPrivateEndpoints: flag(env, 'ALLOW_PRIVATE_ENDPOINTS', isPrivate),
     dnsServers: dnsServersOf(env.DNS_SERVERS ?? ''),
     logLevel: logLevelOf(env, mode),
+    ...readFileSettings(env, { isPrivate, dataDir: env.DATA_DIR ?? '.agent-network' }),
     ...readLimits(env, { isPrivate, isTest: networks.chainId === LOCAL_CHAIN_ID }),
     databaseConnections: integer(env, 'DATABASE_CONNECTIONS', 16, 4, 500),
     drainMs: 1000 * integer(env, 'DRAIN_SECONDS', 0, 0, 60),

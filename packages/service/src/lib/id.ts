@@ -25,7 +25,8 @@ export type IdPrefix =
   | 'clm'
   | 'col'
   | 'crf'
-  | 'typ';
+  | 'typ'
+  | 'upl';
 
 /** Crockford's base32 in lower case: sorts like the encoded numbers, and has no i, l, o, u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

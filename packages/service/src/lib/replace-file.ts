@@ -11,7 +11,11 @@ export interface ReplaceFileOptions {
  * Replaces a file atomically, readable by its owner only. Readers, also after a crash or a power cut, find the whole old or the whole new
  * text; once this resolves, the new one. Processes that write at the same time do not mix their texts.
  */
-export async function replaceFile(path: string, text: string, { owner }: ReplaceFileOptions = {}): Promise<void> {
+export async function replaceFile(
+  path: string,
+  text: string | Uint8Array,
+  { owner }: ReplaceFileOptions = {},
+): Promise<void> {
   // Processes in containers share the folder, and may have the same number.
   const draft = `${path}.${randomHex(8)}`;
   try {
@@ -36,7 +40,7 @@ export async function replaceFile(path: string, text: string, { owner }: Replace
 const CANNOT_SYNC = new Set(['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM']);
 
 /** The new name is on disk from then on, where the file system has a way to ask for it. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, 'r');
     await folder.sync().finally(() => folder.close());

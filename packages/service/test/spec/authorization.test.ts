@@ -133,6 +133,12 @@ const rules: Record<EndpointName, Rule> = {
   rotateWebhookSecret: rule('webhooks:manage', 404, 403),
   testWebhook: rule('webhooks:manage', 404, 403),
   listDeliveries: rule('webhooks:manage', 404, 403),
+  putFile: rule('invoke', 'own', 200),
+  createFile: rule('invoke', 'own', 200),
+  listFiles: rule('invoke', 'own', 200),
+  getFile: rule('invoke', 404, 404),
+  getFileContent: rule('invoke', 404, 404),
+  deleteFile: rule('invoke', 404, 404),
   getNetwork: open,
   listNetworkAgents: open,
   replayWebhook: rule('webhooks:manage', 404, 403),
@@ -229,6 +235,7 @@ const statusOf = (name: EndpointName) => (name === 'depositToTreasury' ? 402 : 2
 /** Whoever makes a key can give it no more than it has itself. */
 const givesRights = new Set<EndpointName>(['createApiKey', 'rollApiKey']);
 const removals: readonly EndpointName[] = [
+  'deleteFile',
   'endSessionById',
   'endAllSessions',
   'deleteWebhook',

@@ -27,15 +27,21 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** Their `id` is a request's; everywhere else it is an agent's. */
+/** Their `id` is a request's, or a file's; everywhere else it is an agent's. */
 const ofRequests = new Set(['getInvocation', 'cancelInvocation', 'streamInvocation']);
+const ofFiles = new Set(['putFile', 'getFile']);
 
 /** Things that may be removed, and things that are removed with them, are not among those that the other calls need. */
 const poolOf = (operationId: string, isRemoval: boolean) => (name: string) => {
   const { agent, strangersAgent, requestId, openRequestId, bulkId, treasuryId, quoteId } = world;
   if (isRemoval) return { keyId: [world.keyId], webhookId: [world.spareWebhookId] }[name] ?? [];
   const pools: Record<string, readonly string[]> = {
-    id: ofRequests.has(operationId) ? [requestId, openRequestId] : [agent.id, strangersAgent.id],
+    id: ofFiles.has(operationId)
+      ? [world.fileId]
+      : ofRequests.has(operationId)
+        ? [requestId, openRequestId]
+        : [agent.id, strangersAgent.id],
+    fileId: [world.fileId],
     agentId: [agent.id, strangersAgent.id],
     agents: [agent.id, strangersAgent.id],
     requestId: [requestId, openRequestId],
@@ -56,6 +62,7 @@ async function problemOf(call: FuzzCall, operation: Operation, resolve: Resolve)
   if (!declared) return `answered ${status}, which is not documented: ${JSON.stringify(body)}`;
   if (!headers['x-request-id']) return 'has no X-Request-Id';
   if (status === 204 || headers['content-type'] === 'text/event-stream') return null;
+  if (!declared.content?.['application/json']) return null;
   const wrong = problemsWith(body, declared.content['application/json'].schema, resolve);
   return wrong.length === 0 ? null : `${status}: ${wrong.slice(0, 3).join('; ')}`;
 }
@@ -73,7 +80,9 @@ async function send({ method, path, key, headers, text }: FuzzCall) {
   });
   const isStream = answer.headers['content-type'] === 'text/event-stream';
   if (isStream) answer.body.on('error', () => undefined).destroy();
-  const body: unknown = isStream || answer.statusCode === 204 ? null : await answer.body.json();
+  const isJson = !isStream && answer.headers['content-type'] === 'application/json';
+  const body: unknown = isJson ? await answer.body.json() : null;
+  if (!isJson && !isStream) await answer.body.dump();
   return { status: answer.statusCode, headers: answer.headers, body };
 }
 

@@ -133,6 +133,7 @@ const texts: Readonly<Record<string, string>> = {
   createWebhook: 'Added a webhook',
   updateWebhook: 'Changed a webhook',
   deleteWebhook: 'Deleted a webhook',
+  deleteFile: 'Deleted a file',
   rotateWebhookSecret: 'Rotated a webhook secret',
   testWebhook: 'Sent a test event to a webhook',
   replayWebhook: 'Replayed webhook deliveries',

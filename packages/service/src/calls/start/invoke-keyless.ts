@@ -256,9 +256,7 @@ type VisitorContext = Store & Pick<NodeKeys, 'secrets'>;
 /** Maximum bytes of JSON in a visitor's call, as it is stored for an unknown caller. */
 const MOST_BYTES = 16 * 1024;
 
-/** The network of a visitor, by which keys and limits are kept apart. */
-export const networkOfVisitor = ({ client }: Pick<Visitor, 'client'>): string =>
-  client === null ? '' : (networkOf(client) ?? client);
+const networkOfVisitor = ({ client }: Visitor): string => (client === null ? '' : (networkOf(client) ?? client));
 
 /** One account for all networks of a site, so that it can't fill the accounts of others. The choice depends on a secret of this node. */
 function addressOfAccount({ secrets }: Pick<NodeKeys, 'secrets'>, { client }: Visitor): string {
@@ -266,23 +264,16 @@ function addressOfAccount({ secrets }: Pick<NodeKeys, 'secrets'>, { client }: Vi
   return visitorAddresses[Buffer.from(code, 'base64url').readUInt32BE() % visitorAddresses.length] ?? '';
 }
 
-type VisitorBody = { readonly webhookUrl?: string | undefined };
-
-/** Admits a visitor's free call. */
-async function admitVisitor(ctx: VisitorContext, visitor: Visitor, body: VisitorBody): Promise<AccountCaller> {
-  requireVisitable(visitor, body);
-  const address = addressOfAccount(ctx, visitor);
-  const account = (await payerAccountOf(ctx, address)) ?? (await openPayerAccount(ctx, address, ctx.clock.now()));
-  if (account.isSuspended) throw suspended();
-  return { ...keylessCaller(null), ...account };
-}
-
 /**
- * Throws FORBIDDEN for a page of another site, which would use up its visitors' limits and hide the real caller; VALIDATION_ERROR for a
- * webhook, as the node sends nothing for unknown callers; and PAYLOAD_TOO_LARGE.
+ * Admits a visitor's free call. Throws FORBIDDEN for a page of another site, which would use up its visitors' limits and hide the real
+ * caller; VALIDATION_ERROR for a webhook, as the node sends nothing for unknown callers; and PAYLOAD_TOO_LARGE.
  */
-export function requireVisitable({ isFromOtherSite }: Visitor, body: VisitorBody): void {
-  if (isFromOtherSite)
+async function admitVisitor(
+  ctx: VisitorContext,
+  visitor: Visitor,
+  body: { readonly webhookUrl?: string | undefined },
+): Promise<AccountCaller> {
+  if (visitor.isFromOtherSite)
     throw new AppError('FORBIDDEN', 'Free calls from other websites require an API key.', {
       help: { docs: '/docs/conventions#keys' },
     });
@@ -292,6 +283,10 @@ export function requireVisitable({ isFromOtherSite }: Visitor, body: VisitorBody
       `A free call without an API key may bring ${MOST_BYTES} bytes. Send a smaller body, or an API key.`,
     );
   if (body.webhookUrl !== undefined) throw invalid('webhookUrl', 'needs an API key when the call is free');
+  const address = addressOfAccount(ctx, visitor);
+  const account = (await payerAccountOf(ctx, address)) ?? (await openPayerAccount(ctx, address, ctx.clock.now()));
+  if (account.isSuspended) throw suspended();
+  return { ...keylessCaller(null), ...account };
 }
 
 /**

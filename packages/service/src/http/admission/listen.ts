@@ -33,6 +33,10 @@ export interface Front {
   lastAnswers(): Promise<void>;
 }
 
+/** Time in which a request has to arrive; uploads of files have limits of their own besides. */
+const REQUEST_MS = 60_000;
+const UPLOAD_MS = 11 * 60_000;
+const UPLOADS = /^\/(v1\/)?files(?=[/?]|$)/;
 /** Time in which connections that are kept alive bring another request, which is served as ever. */
 const LAST_REQUESTS_MS = 600;
 /** Connections that wait to be accepted, as far as the system allows: those beyond would try again after a second. */
@@ -60,7 +64,7 @@ export async function listen(
   const serverOptions = {
     maxHeaderSize: 32 * 1024,
     headersTimeout: 10_000,
-    requestTimeout: 60_000,
+    requestTimeout: UPLOAD_MS,
     connectionsCheckingInterval: 5000,
     keepAliveTimeout: 65_000,
     // A request without Host is refused below, with a body.
@@ -74,7 +78,7 @@ export async function listen(
   server.maxHeadersCount = 100;
   const retiring = createRetirement(server);
   limitConnections(server, config);
-  answerUnread(server);
+  answerUnread(server, { limitMs: ({ url }) => (UPLOADS.test(url ?? '') ? UPLOAD_MS : REQUEST_MS) });
   const open = async () => {
     if (server.listening) return;
     server.listen(config.port, config.host, BACKLOG);

@@ -25,7 +25,7 @@ const GRACE_MS = 2000;
  * the refusal of an earlier attempt that may have run. A connection without data is closed without an answer, as browsers open some in
  * advance and would take it for the answer to their next request. An unreadable request never gets the answer of a running one before it.
  */
-export function answerUnread(server: Server, { graceMs = GRACE_MS }: { graceMs?: number } = {}): void {
+export function answerUnread(server: Server, { graceMs = GRACE_MS, limitMs }: UnreadOptions = {}): void {
   const connections = new WeakMap<Duplex, Connection>();
   const failed = new WeakSet<Duplex>();
   const of = (socket: Duplex): Connection => {
@@ -40,6 +40,7 @@ export function answerUnread(server: Server, { graceMs = GRACE_MS }: { graceMs?:
     connection.open.add(exchange);
     response.once('close', () => connection.open.delete(exchange));
   });
+  if (limitMs) endLate(server, limitMs);
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     // Node emits an error for every further piece as well.
     if (failed.has(socket)) return;
@@ -59,6 +60,38 @@ export function answerUnread(server: Server, { graceMs = GRACE_MS }: { graceMs?:
     // Timers that are late run before what has arrived meanwhile is read; what is set here runs after.
     setTimeout(() => setImmediate(judge), graceMs).unref();
   });
+}
+
+interface UnreadOptions {
+  readonly graceMs?: number;
+  /** Time limit of a request, where the server's own is that of the longest ones. */
+  readonly limitMs?: (request: IncomingMessage) => number;
+}
+
+const LOOK_MS = 5000;
+
+/** Ends requests that did not arrive within their time limit, as the server does by its own. */
+function endLate(server: Server, limitMs: (request: IncomingMessage) => number): void {
+  const arriving = new Map<IncomingMessage, number>();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { 'transfer-encoding': coding, 'content-length': length } = request.headers;
+    if (coding === undefined && (length === undefined || length === '0')) return;
+    arriving.set(request, performance.now());
+    response.once('close', () => arriving.delete(request));
+  });
+  const look = () => {
+    const nowMs = performance.now();
+    for (const [request, sinceMs] of arriving) {
+      if (request.complete) arriving.delete(request);
+      else if (nowMs - sinceMs > limitMs(request)) {
+        arriving.delete(request);
+        const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+        server.emit('clientError', error, request.socket);
+      }
+    }
+  };
+  const timer = setInterval(look, LOOK_MS).unref();
+  server.once('close', () => clearInterval(timer));
 }
 
 const isIncomplete = ({ open }: Connection) => [...open].some(({ request }) => !request.complete);

@@ -69,9 +69,9 @@ export function createAnswerWatch(): AnswerWatch {
   };
 }
 
-/** Checks the sent headers, as `getHeader` does not know those passed to `writeHead`, which the Node adapter uses. */
+/** True for events, and for contents of files, which bound their own time. Checks the sent headers, as `getHeader` does not know those passed to `writeHead`, which the Node adapter uses. */
 const isStream = (outgoing: ServerResponse & { readonly _header?: string | null }) =>
-  /^content-type: text\/event-stream/im.test(outgoing._header ?? '');
+  /^(content-type: text\/event-stream|accept-ranges: bytes)/im.test(outgoing._header ?? '');
 
 /** Watches the answer of each request that is handled. */
 export function watched(handle: Fetch, watch: AnswerWatch): Fetch {

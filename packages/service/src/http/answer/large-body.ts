@@ -27,7 +27,7 @@ export function createSendTurns(): (group: string) => Promise<void> {
 }
 
 /** Shared by the process, like the event loop. */
-const sendTurn = createSendTurns();
+export const sendTurn = createSendTurns();
 
 /**
  * Bytes as a body that leaves in pieces, as the client takes them, with other work in between: a write of a megabyte takes the event loop

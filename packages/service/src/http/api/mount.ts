@@ -10,6 +10,7 @@ import { bodyOf, connectionOf, recordStreamEnd } from '../answer/answer-watch.ts
 import { commonHeaders } from '../answer/common-headers.ts';
 import { type Compressor, createCompressor } from '../answer/encodings.ts';
 import { toErrorAnswer } from '../answer/errors.ts';
+import { contentBody, FileAnswer } from '../answer/file-answer.ts';
 import { PIECE_BYTES } from '../answer/large-body.ts';
 import { publicAnswer } from '../answer/public-answer.ts';
 import { SseAnswer, StalledError, type StreamLink, sseBody, sseHeaders } from '../answer/sse.ts';
@@ -18,6 +19,7 @@ import { type AnyHandler, handleCall } from '../request/handle-call.ts';
 import type { Handlers } from '../request/handler.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import { identify } from '../request/identify.ts';
+import { MAX_BODY_BYTES } from '../request/read-body.ts';
 import { recordRequest } from '../request/record-request.ts';
 import { addressOf, clientNetwork } from '../request/remote-address.ts';
 import { partsOf } from '../request/request-parts.ts';
@@ -58,18 +60,8 @@ async function answer(
     'content-type': 'application/json',
     'x-request-id': requestId,
   };
+  const place = { ctx, room, name, requestId, c };
   let readers: Readers = [];
-  const openStream = (stream: SseAnswer) => {
-    // Without a reader nothing would ever close it.
-    if (c.req.method === 'HEAD' || connectionOf(c)?.incoming.socket.destroyed) return '';
-    if (row.method === 'GET') connectionOf(c)?.outgoing.once('close', ctx.drain.begin('streams'));
-    // A repetition reads a stored stream; a GET was admitted before it was handled.
-    else if (stream.isRead) room.admit(readers, name);
-    return sseBody(stream, {
-      ...linkOf(ctx, name, requestId, c),
-      sent: (bytes) => stream.isRead && room.streamed(readers, name, bytes),
-    });
-  };
   const admit = (caller: Caller) => {
     readers = readersOf(ctx, c, caller);
     if (row.method === 'GET') room.admit(readers, name);
@@ -80,6 +72,9 @@ async function answer(
     failpoint('before-handle');
     const answered = await handleCall(ctx, {
       ...{ name, row, handler, c, headers, admit },
+      setCreated() {
+        status = 201;
+      },
       parts: partsOf(ctx, c),
       identify: () => identify(ctx, row, c, headers),
       count: (caller) => countCall(ctx, { caller, row, address: () => addressOf(ctx, c) }, headers),
@@ -90,8 +85,13 @@ async function answer(
       body = null;
       delete headers['content-type'];
     } else if (answered instanceof SseAnswer) {
-      body = openStream(answered);
+      body = openStream({ ...place, readers }, row, answered);
       Object.assign(headers, sseHeaders);
+    } else if (answered instanceof FileAnswer) {
+      status = answered.status;
+      Object.assign(headers, answered.headers);
+      if (!answered.content) delete headers['content-type'];
+      body = sendContent({ ...place, readers }, answered);
     } else {
       const shown = row.isPublic
         ? await publicAnswer(c, compressor, answered, name === 'getAgent')
@@ -105,15 +105,55 @@ async function answer(
   } catch (error) {
     const failure = toErrorAnswer(error, requestId);
     status = failure.status;
-    Object.assign(headers, failure.headers);
-    // RFC 9110, section 15.5.2.
-    if (status === 401) headers['www-authenticate'] ??= 'Bearer';
+    Object.assign(headers, failure.headers, headersOfFailure(row, c, status, headers));
     body = JSON.stringify(failure.body);
     if (status >= 500) logFailure(ctx, name, requestId, error);
   }
   recordRequest(ctx, c, { route: name, gateway: row.gateway ?? 'rest', requestId, status, startMs });
   return new Response(body, { status, headers });
 }
+
+/** An answer under way. */
+interface Answering {
+  readonly ctx: HttpContext;
+  readonly room: AnswerRoom;
+  readonly name: EndpointName;
+  readonly requestId: string;
+  readonly c: Context;
+  readonly readers: Readers;
+}
+
+function openStream({ ctx, room, name, requestId, c, readers }: Answering, row: Endpoint, stream: SseAnswer) {
+  // Without a reader nothing would ever close it.
+  if (c.req.method === 'HEAD' || connectionOf(c)?.incoming.socket.destroyed) return '';
+  if (row.method === 'GET') connectionOf(c)?.outgoing.once('close', ctx.drain.begin('streams'));
+  // A repetition reads a stored stream; a GET was admitted before it was handled.
+  else if (stream.isRead) room.admit(readers, name);
+  return sseBody(stream, {
+    ...linkOf(ctx, name, requestId, c),
+    sent: (bytes) => stream.isRead && room.streamed(readers, name, bytes),
+  });
+}
+
+const sendContent = ({ ctx, room, name, requestId, c, readers }: Answering, answered: FileAnswer) =>
+  contentBody(answered, c, {
+    group: clientNetwork(ctx, c),
+    hold: () => room.take(readers, name, answered.heldBytes),
+    sent: (bytes) => room.streamed(readers, name, bytes),
+    breakOff: (reason) => breakOff(ctx, name, requestId, c, reason),
+  });
+
+function headersOfFailure(row: Endpoint, c: Context, status: number, headers: Readonly<Record<string, string>>) {
+  return {
+    // RFC 9110, section 15.5.2.
+    ...(status === 401 ? { 'www-authenticate': headers['www-authenticate'] ?? 'Bearer' } : {}),
+    ...(row.bytes === 'sent' && isUnread(c) ? { connection: 'close' } : {}),
+  };
+}
+
+/** True for a request with a large part that is still to come: on a connection that stays open, the server would read and drop it. */
+const isUnread = (c: Context): boolean =>
+  connectionOf(c)?.incoming.complete === false && Number(c.req.header('content-length') ?? Infinity) > MAX_BODY_BYTES;
 
 /** Counts an answer that only reads against its readers' room until it is taken. Only these may be refused: asking again does no harm. */
 export function countUntilTaken(c: Context, take: (bytes: number) => () => void, body: string | Buffer): void {

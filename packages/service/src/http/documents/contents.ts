@@ -61,6 +61,12 @@ export const contents: Readonly<Record<string, readonly PageOfGuides[]>> = {
       chapters: ['idempotency', 'retries'],
     },
     {
+      slug: 'files',
+      title: 'Files',
+      about: 'Upload pictures, recordings and documents, and read them.',
+      chapters: ['files'],
+    },
+    {
       slug: 'webhooks',
       title: 'Webhooks',
       about: 'Signed events, retried for three days, replayed on request.',
@@ -252,6 +258,12 @@ export const reference: Readonly<Record<string, readonly PageOfCalls[]>> = {
       title: 'Requests',
       about: 'Read, stream, list and prove what was called.',
       calls: ['getInvocation', 'streamInvocation', 'listInvocations', 'getReceipt'],
+    },
+    {
+      slug: 'api/files',
+      title: 'Files',
+      about: 'Upload, read, list and delete contents.',
+      calls: ['putFile', 'createFile', 'listFiles', 'getFile', 'getFileContent', 'deleteFile'],
     },
   ],
   'API: money': [

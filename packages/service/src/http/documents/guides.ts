@@ -84,6 +84,7 @@ const chapters = [
     'verifying',
     'base',
     'retries',
+    'files',
     'security',
     'versioning',
   ].map((name) => `guides/${name}.md`),

@@ -17,6 +17,8 @@ const unaudited = new Set<EndpointName>([
   'depositToTreasury',
   'requestSignIn',
   'requestWithdrawal',
+  'putFile',
+  'createFile',
 ]);
 
 /** True if the account's audit log records calls of this row: changes unless exempt above, and the showing of a secret. */
@@ -146,7 +148,17 @@ const accountIn = (params: unknown): Record<string, string> => {
   return accountId === undefined ? {} : { accountId };
 };
 
-const idNames = ['agentId', 'keyId', 'sessionId', 'treasuryId', 'tokenId', 'webhookId', 'deliveryId', 'withdrawalId'];
+const idNames = [
+  'agentId',
+  'keyId',
+  'sessionId',
+  'treasuryId',
+  'tokenId',
+  'webhookId',
+  'deliveryId',
+  'withdrawalId',
+  'fileId',
+];
 
 /** Collects the ids among the fields of a value; agents are `id` in paths. */
 function idsIn(value: unknown): Record<string, string> {

@@ -17,6 +17,7 @@ import { encodeJson } from '../../lib/json/prepared-json.ts';
 import { PaymentRequiredError } from '../../payments/x402/payment-required.ts';
 import type { Drain } from '../../store/queue/drain.ts';
 import { describeOutage } from '../answer/errors.ts';
+import { FileAnswer } from '../answer/file-answer.ts';
 import { SseAnswer } from '../answer/sse.ts';
 import { auditCall, auditRefusal, auditReplay, isSettled } from './audit-call.ts';
 import { clientOf } from './client.ts';
@@ -28,6 +29,7 @@ import { agentParamOf, parseRequest } from './parse-request.ts';
 import type { RequestParts } from './request-parts.ts';
 import { type Running, runKeyed } from './run-keyed.ts';
 import { orTerms } from './unpaid-terms.ts';
+import { uploadOf } from './upload.ts';
 
 /** Wait of other requests for a database connection, above which new requests are refused. */
 const SHED_AFTER_MS = 1_500;
@@ -43,6 +45,8 @@ export interface Incoming {
   /** The parts that its row validates. */
   readonly parts: RequestParts;
   readonly headers: Record<string, string>;
+  /** Makes the answer a 201. */
+  readonly setCreated: () => void;
   /** Identifies the caller. */
   readonly identify: () => Promise<Caller>;
   /** Counts the call against the limits of its caller. */
@@ -53,8 +57,8 @@ export interface Incoming {
 
 const paymentHeaders = ['payment-signature', 'x-payment'];
 
-/** JSON as text or bytes, or a stream. */
-export type AnswerBody = string | Buffer<ArrayBuffer> | SseAnswer;
+/** JSON as text or bytes, a stream, or the content of a file. */
+export type AnswerBody = string | Buffer<ArrayBuffer> | SseAnswer | FileAnswer;
 
 /** Identifies, counts, validates and handles a request. */
 export async function handleCall(ctx: HttpContext, incoming: Incoming): Promise<AnswerBody> {
@@ -124,7 +128,8 @@ async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progr
       throw await orTerms(ctx, { row, parts, caller: first }, error);
     });
     if (caller !== first) await requireAllowedOrNote(ctx, incoming, caller);
-    progress.end = enter(ctx, row);
+    // An upload enters once it is whole: it may take minutes.
+    if (row.bytes !== 'sent') progress.end = enter(ctx, row);
     const begin = (running: Running) => {
       progress.hasBegun = true;
       return run(ctx, incoming, { caller, parsed, counted, progress, ...running });
@@ -132,7 +137,7 @@ async function handleReady(ctx: HttpContext, incoming: Incoming, progress: Progr
     const request = keyedRequest(incoming, caller, parsed);
     if (!request) {
       const data = await begin({ once: unkeyed, headers: {} });
-      return data instanceof SseAnswer ? data : encodeAnswer(ctx, row, data);
+      return data instanceof SseAnswer || data instanceof FileAnswer ? data : encodeAnswer(ctx, row, data);
     }
     return await runKeyed(ctx, {
       request,
@@ -169,7 +174,11 @@ const takesKeyLate = ({ name, parts }: Incoming, caller: Caller): boolean =>
   !paymentHeaders.some((header) => parts.header(header) !== undefined);
 
 async function readParts(ctx: HttpContext, { row, parts, identify }: Incoming, first: Caller) {
-  const { caller, body } = await readAs(first, async () => (row.body ? parts.body() : undefined), identify);
+  const { caller, body } = await readAs(
+    first,
+    async () => (row.body && row.bytes !== 'sent' ? parts.body() : undefined),
+    identify,
+  );
   const { params, query, header } = parts;
   return { caller, parsed: await withAgentId(ctx, row, parseRequest(row, { params, query, header, body })) };
 }
@@ -182,6 +191,19 @@ async function withAgentId(ctx: HttpContext, row: Endpoint, parsed: Parsed<Endpo
   return { ...parsed, params: { ...params, [name]: await resolveAgent(ctx, params[name] ?? '', name) } };
 }
 
+/** The last look before an upload is kept: its caller may have lost a right while it arrived, and the process may drain. */
+async function arrive(
+  ctx: HttpContext,
+  incoming: Incoming,
+  { caller, progress }: Pick<Begun, 'caller' | 'progress'>,
+): Promise<void> {
+  const again = await incoming.identify();
+  if (again.kind === 'anonymous' || caller.kind === 'anonymous' || again.accountId !== caller.accountId)
+    throw new AppError('UNAUTHORIZED', 'The session ended while the upload arrived. Nothing was stored.');
+  await requireAllowedOrNote(ctx, incoming, again);
+  progress.end = enter(ctx, incoming.row);
+}
+
 interface Begun extends Running {
   readonly caller: Caller;
   readonly parsed: Parsed<Endpoint>;
@@ -191,13 +213,16 @@ interface Begun extends Running {
 
 async function run(
   ctx: HttpContext,
-  { name, row, handler, c, parts, headers }: Incoming,
+  incoming: Incoming,
   { caller, parsed, counted, progress, once, headers: kept }: Begun,
 ): Promise<unknown> {
+  const { name, row, handler, c, parts, headers, setCreated } = incoming;
   const client = clientOf(ctx, c);
   const call = {
     ...parsed,
     caller: caller as AgentCaller,
+    setCreated,
+    upload: uploadOf(ctx, c, () => arrive(ctx, incoming, { caller, progress })),
     setHeader(header: string, value: string) {
       headers[header] = value;
       kept[header] = value;

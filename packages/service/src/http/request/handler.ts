@@ -3,9 +3,11 @@ import type { DataOf, Endpoint, Parsed } from '@agent-network/contracts/endpoint
 import type { AgentCaller, Caller, KnownCaller } from '../../accounts/caller.ts';
 import type { Once } from '../../accounts/idempotency/once.ts';
 import type { PreparedJson } from '../../lib/json/prepared-json.ts';
+import type { FileAnswer } from '../answer/file-answer.ts';
 import type { SseAnswer } from '../answer/sse.ts';
 import type { Client } from './client.ts';
 import type { HttpContext } from './http-context.ts';
+import type { Upload } from './upload.ts';
 
 type CallerOf<E extends Endpoint> = E extends { readonly auth: 'none' } | { readonly keyless: 'reads' }
   ? Caller
@@ -19,6 +21,10 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
   /** Sets a header of this answer, and of the answers to repetitions with the same Idempotency-Key. */
   setHeader(name: string, value: string): void;
   readonly client: Client;
+  /** Makes the answer a 201: the call created something. */
+  setCreated(): void;
+  /** The bytes that come with the call, in place of JSON. */
+  readonly upload: Upload;
   /** Aborted when the client disconnects before its answer. */
   readonly hungUp: AbortSignal;
   readonly once: Once;
@@ -39,8 +45,10 @@ export interface HandlerCall<E extends Endpoint> extends Parsed<E> {
 /** A stream, for endpoints that have one. */
 type StreamOf<E extends Endpoint> = E['stream'] extends string ? SseAnswer : never;
 
-/** The data, or parts of it as JSON that is at hand. */
-type AnswerOf<E extends Endpoint> = DataOf<E> | Prepared<DataOf<E>> | StreamOf<E>;
+/** The data, or parts of it as JSON that is at hand; the content of a file. */
+type AnswerOf<E extends Endpoint> = E extends { readonly bytes: 'answered' }
+  ? FileAnswer
+  : DataOf<E> | Prepared<DataOf<E>> | StreamOf<E>;
 type Prepared<T> = { readonly [K in keyof T]: T[K] | PreparedJson };
 
 export type Handler<E extends Endpoint> = (

@@ -13,12 +13,13 @@ import type { PlanLimits } from '../../config/limits.ts';
 import type { Dispatcher } from '../../events/deliveries/dispatcher.ts';
 import type { LiveEvents } from '../../events/outbox/live-events.ts';
 import type { Subjects } from '../../events/outbox/subjects.ts';
+import type { FileServices } from '../../files/file-services.ts';
 import type { Mutex } from '../../lib/concurrency/mutex.ts';
 import type { TextRecords } from '../../lib/net/outbound-calls.ts';
 import type { Retention } from '../../lib/retention.ts';
 import type { ShownSettings } from '../../operator/read-settings.ts';
 import type { StatusContext } from '../../operator/read-status.ts';
-import type { TestFundsServices } from '../../payments/deposits/test-grant.ts';
+import type { TestFundsServices } from '../../payments/deposits/test-funds.ts';
 import type { TreasuryOwners } from '../../payments/payouts/treasury-owners.ts';
 import type { ClaimSimulator } from '../../payments/schemes/batch-settlement/claims/claim-simulator-client.ts';
 import type { DatabaseClock } from '../../store/database-clock.ts';
@@ -90,7 +91,8 @@ export interface HttpContext
     Subjects,
     NodeState,
     Answering,
-    GatewaySettings {
+    GatewaySettings,
+    FileServices {
   readonly replica: Replica;
   /** Spec: `location`. Where agents of this node are at home. */
   readonly nodeLabel: string;

@@ -66,8 +66,11 @@ function missingKey({ gateways }: HttpContext, row: Endpoint, c: Context): AppEr
 const showsRequest = (c: Context): boolean =>
   c.req.header('x-result-token') !== undefined || c.req.header('sign-in-with-x') !== undefined;
 
+/** True for a link to the content of a file; whether it is valid, its reader decides. */
+const isLink = (row: Endpoint, c: Context): boolean => row.bytes === 'answered' && c.req.query('sig') !== undefined;
+
 const needsNoCaller = (row: Endpoint, c: Context): boolean =>
-  row.auth === 'none' || (row.keyless === 'reads' && showsRequest(c));
+  row.auth === 'none' || (row.keyless === 'reads' && (showsRequest(c) || isLink(row, c)));
 
 async function bySession(ctx: HttpContext, row: Endpoint, c: Context, token: string): Promise<Caller | null> {
   if (needsNoCaller(row, c)) {

@@ -38,6 +38,11 @@ const steps = [
   'channel-record-commit',
   'channel-book-commit',
   'channel-refund-commit',
+  'file-begin-commit',
+  'file-piece',
+  'file-keep-commit',
+  'file-leave-commit',
+  'file-remove',
 ] as const;
 
 type Step = (typeof steps)[number];

@@ -170,9 +170,7 @@ describe('the state of an endpoint', () => {
     const { id } = await listUpstream(h, site, { owner });
     await update(id, { upstream: { model: 'gone' } });
     await untilStatus(h, id, 'offline');
-    expect((await own(id)).fault).toBe(
-      'GET /models does not list the model "gone". It lists another, test-model-1.',
-    );
+    expect((await own(id)).fault).toBe('GET /models does not list the model "gone". It lists another, test-model-1.');
     await update(id, { upstream: { model: 'another' } });
     await h.request('POST', '/identity/verify', { key: owner.key, body: { agentId: id, proof: 'endpoint' } });
     expect(await own(id)).toMatchObject({ status: 'online', fault: null });

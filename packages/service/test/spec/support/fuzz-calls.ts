@@ -15,7 +15,7 @@ export interface Operation {
   readonly operationId: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { content: { 'application/json': { schema: Schema } } };
+  readonly requestBody?: { content: { 'application/json'?: { schema: Schema } } };
   readonly responses: Readonly<Record<string, { content: { 'application/json': { schema: Schema } } }>>;
 }
 
@@ -70,7 +70,7 @@ export function callsOf(method: string, path: string, operation: Operation, fuzz
     return fc.record(model, { requiredKeys, noNullPrototype: true }) as Arbitrary<Record<string, unknown>>;
   };
   const orWrong = (valid: Arbitrary<unknown>) => fc.oneof(valid, mutated(valid));
-  const body = operation.requestBody?.content['application/json'].schema;
+  const body = operation.requestBody?.content['application/json']?.schema;
   const json = body
     ? orWrong(arbitraryOf(body, fuzzing)).map((value) => JSON.stringify(value))
     : fc.constant(undefined);

@@ -2,6 +2,7 @@ import { type Api, api, type EndpointName } from '@agent-network/contracts/api';
 import type { DataOf, Endpoint } from '@agent-network/contracts/endpoint';
 import type { Caller } from '../../../accounts/caller.ts';
 import { AppError } from '../../../lib/app-error.ts';
+import { FileAnswer } from '../../answer/file-answer.ts';
 import { SseAnswer } from '../../answer/sse.ts';
 import { handlers } from '../../api/all.ts';
 import { countUntilTaken } from '../../api/mount.ts';
@@ -46,6 +47,7 @@ export async function callEndpoint<N extends EndpointName>(
   delete headers['idempotency-replayed'];
   const answer = await handleCall(ctx, {
     ...{ name, row, c, headers },
+    setCreated: () => undefined,
     handler: (call.handler ?? handlers[name]) as unknown as AnyHandler,
     parts: {
       path: row.path.replace(/\{(\w+)\}/g, (_, param: string) =>
@@ -60,7 +62,8 @@ export async function callEndpoint<N extends EndpointName>(
     count: (known) => countInside(ctx, { caller: known, row, address: () => addressOf(ctx, c) }, headers),
     admit: () => row.method === 'GET' && room.admit(opened.readers, name),
   });
-  if (answer instanceof SseAnswer) throw new Error(`${name} gave a stream to a gateway`);
+  if (answer instanceof SseAnswer || answer instanceof FileAnswer)
+    throw new Error(`${name} gave a stream to a gateway`);
   const json = answer.toString().slice(ENVELOPE.length, -1);
   const isRead = row.method === 'GET' || 'idempotency-replayed' in headers;
   if (isRead) countUntilTaken(c, (bytes) => room.take(opened.readers, name, bytes), json);

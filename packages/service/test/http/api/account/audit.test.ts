@@ -36,7 +36,7 @@ it('the audit log has every change of what an account manages, and nothing of it
       ...['createLocalSession', 'endSession', 'endSessionById', 'endAllSessions', 'createApiKey', 'revokeApiKey'],
       ...['rollApiKey', 'createWebhook', 'updateWebhook', 'deleteWebhook', 'rotateWebhookSecret', 'testWebhook'],
       ...['replayWebhook', 'getWebhookSecret', 'setAccountPlan', 'suspendAccount', 'resumeAccount'],
-      ...['creditHeldPayout', 'addTestFunds', 'collectEarnings', 'setBalanceAlert'],
+      ...['creditHeldPayout', 'addTestFunds', 'collectEarnings', 'setBalanceAlert', 'deleteFile'],
     ].sort(),
   );
   expect(Object.keys(api)).toEqual(expect.arrayContaining(audited));

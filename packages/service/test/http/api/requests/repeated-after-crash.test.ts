@@ -1,4 +1,5 @@
 import type { EndpointName } from '@agent-network/contracts/api';
+import { takesIdempotencyKey } from '@agent-network/contracts/endpoint';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueApiKey } from '../../../../src/accounts/keys/manage-keys.ts';
@@ -112,7 +113,7 @@ function stable(name: string, { status, lastPing, responseTime, took, ...rest }:
   return isCall ? { requestId, agentId, createdAt, deadline, chosen } : { ...rest, status };
 }
 
-const posts = endpoints.filter(([, row]) => row.method === 'POST' && row.auth !== 'none').map(([name]) => name);
+const posts = endpoints.filter(([, row]) => takesIdempotencyKey(row) && row.auth !== 'none').map(([name]) => name);
 
 describe('a call whose process dies before it kept its answer, repeated under its Idempotency-Key, is the same one:', () => {
   it.each(posts.filter((name) => name !== 'depositToTreasury'))('%s', async (name: EndpointName) => {

@@ -197,6 +197,13 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   rotateWebhookSecret: ({ owner, webhookId }) => ({ key: owner.key, params: { webhookId } }),
   testWebhook: ({ owner, webhookId }) => ({ key: owner.key, params: { webhookId } }),
   listDeliveries: ({ owner, webhookId }) => ({ key: owner.key, params: { webhookId } }),
+  // Any JSON is a content, too.
+  putFile: ({ owner, storedContent: { sha256, body } }) => ({ key: owner.key, params: { sha256 }, body }),
+  createFile: ({ owner, storedContent: { body } }) => ({ key: owner.key, params: {}, body }),
+  listFiles: ({ owner }) => ({ key: owner.key, params: {} }),
+  getFile: ({ owner, fileId }) => ({ key: owner.key, params: { fileId } }),
+  getFileContent: ({ owner, fileId }) => ({ key: owner.key, params: { fileId } }),
+  deleteFile: ({ owner, fileId }) => ({ key: owner.key, params: { fileId } }),
   replayWebhook: ({ owner, webhookId, deliveryId }) => ({
     key: owner.key,
     params: { webhookId },

@@ -43,6 +43,10 @@ export interface World {
   readonly webhookId: string;
   readonly spareWebhookId: string;
   readonly deliveryId: string;
+  /** A file of the owner's. */
+  readonly fileId: string;
+  /** The content of a file that the owner has and the agent has. */
+  readonly storedContent: { readonly sha256: string; readonly body: unknown };
   /** Signed challenges, each good for one sign-in of a wallet of its own. */
   readonly signIns: { readonly challengeId: string; readonly signature: string }[];
   /** A living session of the owner's. */
@@ -121,6 +125,12 @@ async function makeThings(h: Harness, { accountId, key, address }: TestAccount, 
   const heldPaymentId = await insertHeldWithdrawal(h, { accountId, treasuryId, to: address });
   const [webhookId, spareWebhookId] = [await newWebhook(), await newWebhook()];
   const { deliveryId } = await post(`/account/webhooks/${webhookId}/test`, undefined);
+  const { fileId } = (await h.request('POST', '/files', { key, body: { content: "the owner's" } })).body.data;
+  const storedContent = { body: { content: 'of both' }, sha256: '' };
+  for (const each of [key, agent.identityToken]) {
+    const { data } = (await h.request('POST', '/files', { key: each, body: storedContent.body })).body;
+    storedContent.sha256 = data.fileId.replace('sha256:', '');
+  }
   const channel = newVoucherPayer(h, { payer: address.toLowerCase() as `0x${string}` });
   await channel.fund(1_000_000n);
   const now = h.ctx.clock.now();
@@ -131,6 +141,8 @@ async function makeThings(h: Harness, { accountId, key, address }: TestAccount, 
   return {
     ...{
       tokenId,
+      fileId,
+      storedContent,
       quoteId,
       requestId,
       openRequestId,

@@ -1,0 +1,54 @@
+import type { FileDetail, StoredFile } from '@agent-network/contracts/files/files';
+import { notFound } from '../lib/app-error.ts';
+import type { Secrets } from '../lib/secrets.ts';
+import type { FileRow } from './file.ts';
+
+export const fileIdOf = (sha256: Buffer): string => `sha256:${sha256.toString('hex')}`;
+
+/** Reads an id, with or without its `sha256:`. Throws NOT_FOUND for what cannot be one. */
+export function readFileId(id: string): Buffer {
+  const hex = /^(?:sha256:)?([0-9a-f]{64})$/.exec(id)?.[1];
+  if (hex === undefined) throw notFound('file');
+  return Buffer.from(hex, 'hex');
+}
+
+export const fileView = (row: FileRow | Omit<FileRow, 'ownerId'>): StoredFile => ({
+  fileId: fileIdOf(row.sha256),
+  size: row.size,
+  mediaType: row.mediaType,
+  name: row.name,
+  createdAt: row.createdAt.toISOString(),
+  expiresAt: row.expiresAt.toISOString(),
+});
+
+const LINK_S = 3600;
+/** Purpose of a link's signature. The method is part of it, as a link only reads. */
+const PURPOSE = 'file link';
+
+interface Linked {
+  readonly sha256: Buffer;
+  readonly upload: string;
+  readonly exp: number;
+}
+
+const signedParts = ({ sha256, upload, exp }: Linked): string[] => ['GET', sha256.toString('hex'), upload, String(exp)];
+
+interface LinkContext {
+  readonly secrets: Secrets;
+  readonly filesBaseUrl: string;
+}
+
+/** A file with a link to its content that is valid for an hour. */
+export function detailView(ctx: LinkContext, row: FileRow, now: Date): FileDetail {
+  const link = { sha256: row.sha256, upload: row.blobId, exp: Math.floor(now.getTime() / 1000) + LINK_S };
+  const sig = ctx.secrets.authenticate(PURPOSE, signedParts(link));
+  const query = new URLSearchParams({ upload: link.upload, exp: String(link.exp), sig });
+  return { ...fileView(row), url: `${ctx.filesBaseUrl}/files/${row.sha256.toString('hex')}/content?${query}` };
+}
+
+/** True for a link that this node signed and that has not ended. */
+export const isValidLink = (
+  { secrets }: LinkContext,
+  { sig, ...link }: Linked & { readonly sig: string },
+  now: Date,
+): boolean => secrets.isAuthentic(PURPOSE, signedParts(link), sig) && link.exp * 1000 > now.getTime();
