@@ -21,6 +21,13 @@ const token = {
     ),
 };
 
+const KeylessMethod = z
+  .enum(['x402', 'treasury', 'test_funds'])
+  .optional()
+  .describe(
+    "Forces a payment method. test_funds: without a key or wallet, the node's faucet pays for the call in test money, where the node has one.",
+  );
+
 /** Answers of POST /x402/{agentId}: those of POST /invoke/{agentId}, with the token to read on. */
 export const KeylessResult = z.union([
   AgentToAgentResult,
@@ -40,7 +47,7 @@ export const keylessEndpoints = {
     limit: 'invocations',
     params: z.object({ agentId: AgentRef }),
     query: paymentQuery,
-    headers: invocationHeaders.extend(keylessReadHeaders.shape),
+    headers: invocationHeaders.extend({ ...keylessReadHeaders.shape, 'x-payment-method': KeylessMethod }),
     body: InvocationRequest,
     stream: 'on_request',
     data: KeylessResult,

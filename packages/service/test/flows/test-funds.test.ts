@@ -6,7 +6,7 @@ import { unkeyed } from '../../src/accounts/idempotency/once.ts';
 import { createLocalSigner } from '../../src/chain/keys/local-signer.ts';
 import { AppError } from '../../src/lib/app-error.ts';
 import { addTestFunds } from '../../src/payments/deposits/test-funds.ts';
-import { contradictions, walletByBooks } from '../support/books.ts';
+import { askDatabase, contradictions, walletByBooks } from '../support/books.ts';
 import type { Harness } from '../support/harness.ts';
 import { borrowHarness } from '../support/lent-harness.ts';
 import { balanceOf, sumOfHistory } from '../support/treasury.ts';
@@ -64,6 +64,18 @@ describe('test money', () => {
     expect(await give({ faucetSettings: once })).toMatchObject({ code: 'RATE_LIMITED' });
   });
 
+  it('that was claimed counts, also without a key, when the node fails before the answer', async () => {
+    const give = await newReceiver();
+    const faucetSettings = { ...h.ctx.faucetSettings, perAccount: 1 };
+    const settle: typeof h.ctx.settler.settle = async (payment) => {
+      await h.ctx.settler.settle(payment);
+      throw new Error('the database is away');
+    };
+    const settler = Object.assign(Object.create(h.ctx.settler), { settle });
+    await expect(give({ faucetSettings, settler })).rejects.toThrow('the database is away');
+    expect(await give({ faucetSettings })).toMatchObject({ code: 'RATE_LIMITED' });
+  });
+
   it.each([
     ['perAccount', 2, 1, 1],
     ['perAddress', 3, 6, 1],
@@ -95,7 +107,7 @@ describe('test money', () => {
 });
 
 let nextSite = 1;
-const gifts = (sql: string) => h.ctx.db.query<{ count?: string }>('gifts', sql, []);
+const gifts = (sql: string) => askDatabase<{ count?: string }>(h.databaseUrl, sql);
 
 /** A new account, and a way to ask for it from an address, with other parts of the node: what was added, or the error. */
 async function newReceiver() {

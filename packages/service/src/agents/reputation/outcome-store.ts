@@ -23,7 +23,8 @@ export const HAS_UNCOUNTED = 'exists (select from outcome_due)';
 
 /**
  * Counts at most `limit` uncounted outcomes and returns their number. Makes the affected reputations due, at the given pace, and expires
- * the histories of payers below full credibility. The sums do not depend on the order.
+ * the histories of payers below full credibility. The sums do not depend on the order. Calls that a faucet paid are of no payer: anyone makes
+ * them.
  */
 export async function countOutcomes(
   sql: Sql,
@@ -35,7 +36,7 @@ export async function countOutcomes(
        delete from outcome_due where ctid = any(array(select ctid from outcome_due limit $1 for update skip locked))
        returning request_id
      ), fresh as (
-       select o.* from gone join outcome o using (request_id)
+       select o.* from gone join outcome o using (request_id) where o.wallet not in (select address from faucet_wallet)
      ), days as (
        insert into outcome_day as d (agent_id, account_id, wallet, day, good_micro, bad_micro, good_calls, bad_calls)
        select agent_id, account_id, wallet, (ended_at at time zone 'utc')::date as day,

@@ -256,7 +256,9 @@ type VisitorContext = Store & Pick<NodeKeys, 'secrets'>;
 /** Maximum bytes of JSON in a visitor's call, as it is stored for an unknown caller. */
 const MOST_BYTES = 16 * 1024;
 
-const networkOfVisitor = ({ client }: Visitor): string => (client === null ? '' : (networkOf(client) ?? client));
+/** The network of a visitor, by which keys and limits are kept apart. */
+export const networkOfVisitor = ({ client }: Pick<Visitor, 'client'>): string =>
+  client === null ? '' : (networkOf(client) ?? client);
 
 /** One account for all networks of a site, so that it can't fill the accounts of others. The choice depends on a secret of this node. */
 function addressOfAccount({ secrets }: Pick<NodeKeys, 'secrets'>, { client }: Visitor): string {
@@ -264,16 +266,23 @@ function addressOfAccount({ secrets }: Pick<NodeKeys, 'secrets'>, { client }: Vi
   return visitorAddresses[Buffer.from(code, 'base64url').readUInt32BE() % visitorAddresses.length] ?? '';
 }
 
+type VisitorBody = { readonly webhookUrl?: string | undefined };
+
+/** Admits a visitor's free call. */
+async function admitVisitor(ctx: VisitorContext, visitor: Visitor, body: VisitorBody): Promise<AccountCaller> {
+  requireVisitable(visitor, body);
+  const address = addressOfAccount(ctx, visitor);
+  const account = (await payerAccountOf(ctx, address)) ?? (await openPayerAccount(ctx, address, ctx.clock.now()));
+  if (account.isSuspended) throw suspended();
+  return { ...keylessCaller(null), ...account };
+}
+
 /**
- * Admits a visitor's free call. Throws FORBIDDEN for a page of another site, which would use up its visitors' limits and hide the real
- * caller; VALIDATION_ERROR for a webhook, as the node sends nothing for unknown callers; and PAYLOAD_TOO_LARGE.
+ * Throws FORBIDDEN for a page of another site, which would use up its visitors' limits and hide the real caller; VALIDATION_ERROR for a
+ * webhook, as the node sends nothing for unknown callers; and PAYLOAD_TOO_LARGE.
  */
-async function admitVisitor(
-  ctx: VisitorContext,
-  visitor: Visitor,
-  body: { readonly webhookUrl?: string | undefined },
-): Promise<AccountCaller> {
-  if (visitor.isFromOtherSite)
+export function requireVisitable({ isFromOtherSite }: Visitor, body: VisitorBody): void {
+  if (isFromOtherSite)
     throw new AppError('FORBIDDEN', 'Free calls from other websites require an API key.', {
       help: { docs: '/docs/conventions#keys' },
     });
@@ -283,10 +292,6 @@ async function admitVisitor(
       `A free call without an API key may bring ${MOST_BYTES} bytes. Send a smaller body, or an API key.`,
     );
   if (body.webhookUrl !== undefined) throw invalid('webhookUrl', 'needs an API key when the call is free');
-  const address = addressOfAccount(ctx, visitor);
-  const account = (await payerAccountOf(ctx, address)) ?? (await openPayerAccount(ctx, address, ctx.clock.now()));
-  if (account.isSuspended) throw suspended();
-  return { ...keylessCaller(null), ...account };
 }
 
 /**

@@ -40,6 +40,7 @@ import { resultTokenOf } from '../../calls/read-invocation.ts';
 import { keylessResourceOf, resourceOf } from '../../calls/start/invocation-purchase.ts';
 import { invokeAgent } from '../../calls/start/invoke-agent.ts';
 import { invokeKeyless } from '../../calls/start/invoke-keyless.ts';
+import { invokeOnFaucet } from '../../calls/start/invoke-on-faucet.ts';
 import { listDeliveries } from '../../events/deliveries/list-deliveries.ts';
 import { replayWebhook } from '../../events/deliveries/replay-webhook.ts';
 import { testWebhook } from '../../events/deliveries/send-delivery.ts';
@@ -148,6 +149,9 @@ const keylessHandlers = {
     const { caller, params, body } = call;
     if (caller.kind === 'anonymous') return answerKeyless(ctx, call);
     const { agentId } = params;
+    const forced = call.headers['x-payment-method'];
+    if (forced === 'test_funds')
+      throw invalid('X-Payment-Method', 'must be treasury or x402: add test money with POST /payments/test-funds');
     return answerInvoked(ctx, { ...call, caller }, resourceOf(agentId), (asked) =>
       invokeAgent(ctx, caller, { ...asked, agentId, quoteId: null, body, via: null, gateway: 'x402' }),
     );
@@ -296,6 +300,7 @@ async function answerKeyless(ctx: HttpContext, call: Call) {
   const { params, body, headers } = call;
   if (headers['x-payment-method'] === 'treasury')
     throw invalid('X-Payment-Method', 'must be x402: paying from a treasury needs an API key');
+  const isOnFaucet = headers['x-payment-method'] === 'test_funds';
   const path = keylessResourceOf(params.agentId);
   const proof = {
     resultToken: headers['x-result-token'] ?? null,
@@ -309,7 +314,12 @@ async function answerKeyless(ctx: HttpContext, call: Call) {
       count: call.countPayer,
       isFromOtherSite: call.client.isFromOtherSite,
     };
-    const invoked = await invokeKeyless(ctx, { ...asked, ...proof, ...key, agentId, body, gateway: 'x402' });
+    const wanted = { ...asked, ...key, agentId, body, gateway: 'x402' } as const;
+    if (isOnFaucet && (asked.shown || proof.signedIn))
+      throw invalid('X-Payment-Method', 'must be x402: a payment or a wallet came with the call');
+    const invoked = isOnFaucet
+      ? await invokeOnFaucet(ctx, { ...wanted, resultToken: null })
+      : await invokeKeyless(ctx, { ...wanted, ...proof });
     if (!invoked.isWithheld) resultToken = resultTokenOf(ctx, invoked.invocation.id);
     if (resultToken !== null) call.setHeader('x-result-token', resultToken);
     return invoked;

@@ -81,6 +81,10 @@ export type StartCall = { readonly query?: { readonly paymentScheme?: string | u
 >;
 export type InvokeOptions = Omit<InvokeInput, 'agentId' | 'quoteId' | 'body' | 'via' | 'gateway'>;
 
+/** The method that the caller forces; a faucet's wallet pays as any wallet does. */
+const forcedBy = ({ 'x-payment-method': method }: StartCall['headers']): InvokeInput['forced'] =>
+  method === 'test_funds' ? 'x402' : (method ?? null);
+
 /** Starts an invocation and answers in the way that the caller asked for. `resource`: the path that its payment names. */
 export async function answerInvoked(
   ctx: HttpContext,
@@ -98,7 +102,7 @@ export async function answerInvoked(
   const isAsked = isSync || isStreamed || (shown !== null && body.webhookUrl === undefined);
   const invoked = await invoke({
     shown,
-    forced: headers['x-payment-method'] ?? null,
+    forced: forcedBy(headers),
     asksForChannels: asksForChannels(schemes),
     isAwaited: isAsked,
     isStreamed: body.stream,

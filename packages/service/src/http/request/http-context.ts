@@ -19,7 +19,7 @@ import type { TextRecords } from '../../lib/net/outbound-calls.ts';
 import type { Retention } from '../../lib/retention.ts';
 import type { ShownSettings } from '../../operator/read-settings.ts';
 import type { StatusContext } from '../../operator/read-status.ts';
-import type { TestFundsServices } from '../../payments/deposits/test-funds.ts';
+import type { TestFundsServices } from '../../payments/deposits/test-grant.ts';
 import type { TreasuryOwners } from '../../payments/payouts/treasury-owners.ts';
 import type { ClaimSimulator } from '../../payments/schemes/batch-settlement/claims/claim-simulator-client.ts';
 import type { DatabaseClock } from '../../store/database-clock.ts';

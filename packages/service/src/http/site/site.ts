@@ -1,4 +1,5 @@
 import type { Gateway } from '@agent-network/contracts/endpoint';
+import { formatUsdc } from '@agent-network/contracts/money';
 import { nodeName } from '@agent-network/contracts/node-name';
 import type { HttpContext } from '../request/http-context.ts';
 import { type FrameFacts, ownName, PRODUCT } from './site-frame.ts';
@@ -18,9 +19,12 @@ export interface Site extends FrameFacts {
   /** The contract of the USDC that calls are paid in. */
   readonly usdc: string;
   readonly gateways: ReadonlySet<Gateway>;
+  /** The most that the node's faucet pays for a visitor's call, in USDC; null: nothing. */
+  readonly testFunds: string | null;
 }
 
-export function siteOf({ baseUrl, nodeLabel, chain, gateways, dashboard, operatorLinks }: HttpContext): Site {
+export function siteOf(ctx: HttpContext): Site {
+  const { baseUrl, nodeLabel, chain, gateways, dashboard, operatorLinks, faucet, faucetSettings } = ctx;
   const node = ownName(nodeLabel);
   return {
     baseUrl,
@@ -33,6 +37,7 @@ export function siteOf({ baseUrl, nodeLabel, chain, gateways, dashboard, operato
     network: chain.caip2,
     usdc: chain.token,
     gateways,
+    testFunds: faucet && formatUsdc(faucetSettings.amountMicro),
     hasDashboard: dashboard !== null,
   };
 }

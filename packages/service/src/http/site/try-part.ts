@@ -56,7 +56,7 @@ export function tryForm(site: Site, agent: TriedAgent, { task, before }: FormOpt
   const fields = (canTry(site) ? inputFields(agent.types) : []).map((field) =>
     isQuestion && !field.isRequired ? { ...field, value: '' } : field,
   );
-  return html`<form class="try" id="try-form" action="${site.hasDashboard ? dashboard : ''}" method="get" data-agent="${agent.id}" data-network="${site.network}" data-usdc="${site.usdc}" data-network-name="${networkName(site)}" data-sign-in="${signIn}">
+  return html`<form class="try" id="try-form" action="${site.hasDashboard ? dashboard : ''}" method="get" data-agent="${agent.id}" data-network="${site.network}" data-usdc="${site.usdc}" data-network-name="${networkName(site)}" data-sign-in="${signIn}" data-test-funds="${site.testFunds}">
 <input type="hidden" name="tab" value="try">
 <label for="task">Task</label><textarea id="task" name="task" rows="3" maxlength="1000" required dir="auto" placeholder="What should the agent do?">
 ${task}</textarea>
@@ -82,9 +82,10 @@ function costText(site: Site, agent: AgentDetail): string {
     return isFree(agent.rates.perRequest, agent.metadata)
       ? 'This agent is free. You sign in to run it.'
       : 'You see the price first, and sign in to pay.';
-  return isFree(agent.rates.perRequest, agent.metadata)
-    ? 'Free, no account needed.'
-    : 'You see the price first. Then pay from a wallet, or sign in.';
+  if (isFree(agent.rates.perRequest, agent.metadata)) return 'Free, no account needed.';
+  return site.testFunds === null
+    ? 'You see the price first. Then pay from a wallet, or sign in.'
+    : 'You see the price first. Then pay with test money, no account needed.';
 }
 
 function fieldPart(field: InputField, at: number): Html {

@@ -49,6 +49,8 @@ const WAIT_MS = 25_000;
 
 export interface DepositOptions {
   readonly once?: Once;
+  /** Id of a deposit that no Idempotency-Key names; without it a new one. */
+  readonly newId?: string;
   readonly client?: string | null;
   /** Maximum time that the caller waits, if it is less than a deposit waits for. */
   readonly syncWaitMs?: number;
@@ -63,7 +65,7 @@ export async function deposit(
   caller: KnownCaller,
   input: { amount: string; treasuryId?: string | undefined; asset?: string | undefined },
   shown: PresentedPayment | null,
-  { once = unkeyed, client = null, syncWaitMs = WAIT_MS }: DepositOptions = {},
+  { once = unkeyed, newId: given, client = null, syncWaitMs = WAIT_MS }: DepositOptions = {},
 ): Promise<DepositAnswer> {
   const ctx = onPresented(onAsked(anyCtx, input.asset, 'asset'), shown);
   const startMs = performance.now();
@@ -81,7 +83,7 @@ export async function deposit(
     amountMicro,
     resourceUrl: `${ctx.baseUrl}/payments/treasury/deposit`,
     description: `Deposit of ${formatUsdc(amountMicro)} USDC into ${await treasuryTitle(ctx, caller.accountId, treasury)}`,
-    makeMemo: () => id ?? newId('trf'),
+    makeMemo: () => id ?? given ?? newId('trf'),
     isOnlyHere: input.asset !== undefined,
   };
   const fingerprint = createHash('sha256')

@@ -40,11 +40,12 @@ export async function noteTestGrant(tx: Tx, grant: TestGrant): Promise<Date | nu
   return null;
 }
 
-/** Takes back a gift of which no deposit came. */
+/** Takes back a gift of which no payment came. */
 export const dropTestGrant = (tx: Tx, id: string): Promise<unknown> =>
   tx.query(
     'drop-test-grant',
     `delete from test_grant where id = $1
-        and not exists (select from chain_payment where subject_id = $1 and purpose = 'deposit' and state <> 'failed')`,
+        and not exists (select from chain_payment
+                         where subject_id = $1 and purpose in ('deposit', 'invocation') and state <> 'failed')`,
     [id],
   );

@@ -19,9 +19,10 @@ const isUnclear = ({ status, error }) => status >= 500 && error?.code !== 'AGENT
  * Starts a call, or finds it again. The same call is asked for with the same key and payment however often its answer is lost, so it runs and
  * is paid once. null: no clear answer came.
  */
-export async function startCall({ agentId, body, key, payment }) {
+export async function startCall({ agentId, body, key, payment, isTest }) {
   const headers = { 'content-type': 'application/json', 'idempotency-key': key };
   if (payment) headers['payment-signature'] = payment;
+  if (isTest) headers['x-payment-method'] = 'test_funds';
   for (let at = 0; ; at += 1) {
     const answer = await ask(`/x402/${agentId}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(
       () => null,

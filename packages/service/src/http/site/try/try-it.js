@@ -9,7 +9,7 @@ const form = document.getElementById('try-form');
 const said = document.getElementById('try-said');
 const shown = document.getElementById('try-shown');
 const submit = form.querySelector('button[type=submit]');
-const { agent: agentId, network, usdc, networkName, signIn } = form.dataset;
+const { agent: agentId, network, usdc, networkName, signIn, testFunds } = form.dataset;
 const chainId = Number(network.split(':')[1]);
 
 const slot = `try ${agentId}`;
@@ -73,7 +73,9 @@ function showQuote(call, answer) {
   const onPay = (wallet) => busy(() => pay(call, quote, wallet));
   const signInUrl = signIn && `${signIn}&${new URLSearchParams({ task: call.body.task })}`;
   const amount = usdcOf(offer.amount);
-  shown.replaceChildren(quoteView({ amount, networkName, payTo: offer.payTo, wallets: wallets(), signInUrl, onPay }));
+  const onTest = Number(amount) <= Number(testFunds) ? () => busy(() => run({ ...call, isTest: true })) : null;
+  const ways = { wallets: wallets(), signInUrl, onPay, onTest };
+  shown.replaceChildren(quoteView({ amount, networkName, payTo: offer.payTo, ...ways }));
   say(`This call costs ${amount} USDC. Nothing is paid yet.`);
 }
 
@@ -82,10 +84,12 @@ async function pay(call, quote, wallet) {
   await run({ ...call, payment: paymentHeader(quote, signed) });
 }
 
+const isPaid = ({ payment, isTest }) => Boolean(payment || isTest);
+
 /** The answer was lost, and the call may run: it is asked for again with the same key and payment, or given up, before another one begins. */
 function showLost(call) {
   const text = 'The node gave no clear answer.';
-  say(call.payment ? `${text} Your payment is for this one call: asking again never pays twice.` : text, 'note bad');
+  say(isPaid(call) ? `${text} Your payment is for this one call: asking again never pays twice.` : text, 'note bad');
   const again = button('Ask again', () => busy(() => run(call)));
   const leave = button('Give up', () => busy(() => leaveLost(call)), 'plain');
   shown.replaceChildren(element('div', { className: 'row' }, again, leave));
@@ -93,13 +97,13 @@ function showLost(call) {
 
 function leaveLost(call) {
   giveUp(call);
-  say(call.payment ? 'You gave this call up. It may have been made and paid.' : 'You gave this call up.');
+  say(isPaid(call) ? 'You gave this call up. It may have been made and paid.' : 'You gave this call up.');
 }
 
 /** Starts the call, or finds it when it was started before. */
 async function run(call) {
   keep(call);
-  say(call.payment ? 'Paying, and running the agent …' : 'Asking the node …');
+  say(isPaid(call) ? 'Paying, and running the agent …' : 'Asking the node …');
   const answer = await startCall(call);
   if (!answer) return showLost(call);
   if (answer.status === 402) return refusedOrQuoted(call, answer);
@@ -122,7 +126,7 @@ function giveUp({ values }) {
 }
 
 /** A payment that is refused was not collected: the next one is for new terms. */
-function refusedOrQuoted({ payment, ...call }, answer) {
+function refusedOrQuoted({ payment, isTest: _, ...call }, answer) {
   keep(call);
   showQuote(call, answer);
   if (payment) throw new Error(`The payment was refused, and nothing was paid: ${answer.error.message}`);
@@ -154,7 +158,7 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   busy(async () => {
     // Another call now could be paid beside the one whose outcome is unknown.
-    if (kept?.payment && !kept.requestId) return showLost(kept);
+    if (kept && isPaid(kept) && !kept.requestId) return showLost(kept);
     shown.replaceChildren();
     const body = { task: form.task.value, ...inputOf(form) };
     await run({ agentId, body, values: valuesOf(form), key: randomKey() });

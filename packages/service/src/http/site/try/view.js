@@ -22,7 +22,8 @@ const rows = (all) => element('dl', { className: 'rows' }, ...all.filter(([, val
 const code = (text) => element('code', { className: 'break', textContent: text });
 
 /** What a call costs, before anything is signed, and the ways to pay. */
-export function quoteView({ amount, networkName, payTo, wallets, signInUrl, onPay }) {
+export function quoteView({ amount, networkName, payTo, wallets, signInUrl, onPay, onTest }) {
+  const test = onTest && button('Pay with test money', onTest);
   const pays = wallets.map((wallet) => button(`Pay with ${wallet.name}`, () => onPay(wallet)));
   const signIn = signInUrl && element('a', { href: signInUrl, textContent: 'Sign in' });
   return element(
@@ -35,7 +36,8 @@ export function quoteView({ amount, networkName, payTo, wallets, signInUrl, onPa
       ['To this node', code(payTo)],
     ]),
     wallets.length === 0 ? element('p', {}, 'This browser has no wallet that pages can ask to pay.') : null,
-    element('div', { className: 'row' }, ...pays),
+    element('div', { className: 'row' }, test, ...pays),
+    test ? element('p', { className: 'hint' }, 'This node has test money, and pays this call for you.') : null,
     element('p', { className: 'hint' }, 'One payment is one call. A call that fails is refunded.'),
     signIn ? element('p', { className: 'hint' }, signIn, ' to pay from a balance instead.') : null,
   );
