@@ -83,14 +83,19 @@ export async function insertFile(tx: Tx, file: Omit<FileRow, 'size'>): Promise<P
   return row ?? null;
 }
 
-/** Gives a file that the owner has already the type and name of the last upload that has one, and the later end. */
-export const renewFile = async (tx: Tx, file: Omit<FileRow, 'size' | 'blobId' | 'createdAt'>): Promise<void> =>
-  void (await tx.query(
+/** Gives a file that the owner has already the type and name of the last upload that has one, and the later end. Returns it. */
+export async function renewFile(tx: Tx, file: Omit<FileRow, 'size' | 'blobId' | 'createdAt'>): Promise<FileRow> {
+  const [row] = await tx.query<FileRow>(
     'renew-file',
-    `update file set media_type = case when $3 = 'application/octet-stream' then media_type else $3 end, name = coalesce($4, name), expires_at = greatest(expires_at, $5)
-      where owner_id = $1 and sha256 = $2`,
+    `update file f
+        set media_type = case when $3 = 'application/octet-stream' then f.media_type else $3 end, name = coalesce($4, f.name),
+            expires_at = greatest(f.expires_at, $5)
+       from file_blob b where b.id = f.blob_id and f.owner_id = $1 and f.sha256 = $2
+     returning ${FILE}`,
     [file.ownerId, file.sha256, file.mediaType, file.name, file.expiresAt],
-  ));
+  );
+  return row as FileRow;
+}
 
 /** Statement that has contents leave their stores from `$1` on, and no longer counts them. `gone`: their ids. */
 const LEAVE = `left_blobs as (

@@ -214,15 +214,14 @@ async function keep(ctx: FileServices, caller: KnownCaller, { id }: Upload, rece
   const { sha256, size, mediaType, name, pieceHashes } = received;
   const file = { ownerId: ownerOf(caller), sha256, blobId: id, mediaType, name, createdAt, expiresAt };
   failpoint('before-file-keep-commit');
-  const isNew = await ctx.db.transaction(async (tx) => {
+  const known = await ctx.db.transaction(async (tx) => {
     if (!(await keepBlob(tx, id, pieceHashes))) throw late();
-    if (await insertFile(tx, file)) return true;
-    await renewFile(tx, file);
+    if (await insertFile(tx, file)) return null;
     await leaveBlob(tx, id, createdAt);
-    return false;
+    return renewFile(tx, file);
   });
   failpoint('after-file-keep-commit');
-  return { file: fileView({ ...file, size }), isNew };
+  return { file: fileView(known ?? { ...file, size }), isNew: known === null };
 }
 
 /** The next removal would come by as well: this only frees the bytes sooner. */
