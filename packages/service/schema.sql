@@ -163,6 +163,8 @@ CREATE TRIGGER agent_changed AFTER UPDATE OF account_id, owner_address, name, de
 CREATE TRIGGER agent_newness_changed AFTER UPDATE OF is_new ON public.agent FOR EACH ROW WHEN ((old.is_new IS DISTINCT FROM new.is_new)) EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_questions_changed AFTER UPDATE OF example_questions ON public.agent FOR EACH ROW WHEN ((old.example_questions IS DISTINCT FROM new.example_questions)) EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_terms_changed AFTER UPDATE OF per_request_micro, metadata ON public.agent FOR EACH ROW WHEN (((old.per_request_micro IS DISTINCT FROM new.per_request_micro) OR ((old.metadata ->> 'priceHints'::text) IS DISTINCT FROM (new.metadata ->> 'priceHints'::text)) OR (((old.metadata -> 'sizeSteps'::text))::text IS DISTINCT FROM ((new.metadata -> 'sizeSteps'::text))::text) OR (((old.metadata -> 'perUnit'::text))::text IS DISTINCT FROM ((new.metadata -> 'perUnit'::text))::text))) EXECUTE FUNCTION note_former_terms();
+CREATE TRIGGER agent_text_added AFTER INSERT ON public.agent FOR EACH ROW EXECUTE FUNCTION note_agent_text();
+CREATE TRIGGER agent_text_changed AFTER UPDATE OF name, description, capabilities, metadata, example_questions, status ON public.agent FOR EACH ROW WHEN (((((((old.name IS DISTINCT FROM new.name) OR (old.description IS DISTINCT FROM new.description)) OR (old.capabilities IS DISTINCT FROM new.capabilities)) OR (((old.metadata -> 'tags'::text))::text IS DISTINCT FROM ((new.metadata -> 'tags'::text))::text)) OR (old.example_questions IS DISTINCT FROM new.example_questions)) OR ((old.status = 'removed'::text) IS DISTINCT FROM (new.status = 'removed'::text)))) EXECUTE FUNCTION note_agent_text();
 CREATE TRIGGER agent_types_changed AFTER UPDATE OF types_id ON public.agent FOR EACH ROW WHEN ((old.types_id IS DISTINCT FROM new.types_id)) EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_upstream_changed AFTER UPDATE OF protocol, upstream, upstream_headers_sealed ON public.agent FOR EACH ROW WHEN (((old.protocol IS DISTINCT FROM new.protocol) OR ((old.upstream)::text IS DISTINCT FROM (new.upstream)::text) OR (old.upstream_headers_sealed IS DISTINCT FROM new.upstream_headers_sealed))) EXECUTE FUNCTION note_replica_change('agent');
 
@@ -259,6 +261,21 @@ create table agent_use (
   spent_micro bigint not null,
   constraint agent_use_pkey PRIMARY KEY (account_id, day, agent_id)
 );
+
+-- Vectors of the texts of listed agents
+create table agent_vector (
+  agent_id text not null,
+  model text,
+  vector bytea,
+  stored_at timestamp with time zone,
+  due_at timestamp with time zone,
+  constraint agent_vector_pkey PRIMARY KEY (agent_id),
+  constraint agent_vector_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agent(id) ON DELETE CASCADE,
+  constraint agent_vector_check CHECK (((model IS NULL) = (stored_at IS NULL)))
+);
+CREATE INDEX agent_vector_due ON public.agent_vector USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX agent_vector_model ON public.agent_vector USING btree (model) WHERE (due_at IS NULL);
+CREATE TRIGGER agent_vector_changed AFTER UPDATE OF vector, model ON public.agent_vector FOR EACH ROW WHEN (((old.vector IS DISTINCT FROM new.vector) OR (old.model IS DISTINCT FROM new.model))) EXECUTE FUNCTION note_vector_change();
 
 create table api_key (
   id text not null,
@@ -1632,6 +1649,21 @@ AS $function$
      select transaction from pg_prepared_xacts where database <> current_database())
 $function$;
 
+CREATE OR REPLACE FUNCTION public.note_agent_text()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.status = 'removed' then
+    delete from agent_vector where agent_id = new.id;
+  else
+    insert into agent_vector (agent_id, due_at) values (new.id, now())
+    on conflict (agent_id) do update set due_at = excluded.due_at;
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.note_former_terms()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1674,6 +1706,16 @@ CREATE OR REPLACE FUNCTION public.note_replica_change()
 AS $function$
 begin
   insert into replica_change (topic, id) values (tg_argv[0], coalesce(new.id, old.id));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_vector_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into replica_change (topic, id) values ('vector', new.agent_id);
   return null;
 end
 $function$;

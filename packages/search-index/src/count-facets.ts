@@ -3,7 +3,7 @@ import { findMatches, keyOf } from './find-matches.ts';
 import type { FacetQuestion, ListingFacets, ListingQuestion, SearchFilter } from './listing.ts';
 import { THIS_NODE, textMark, textTerm } from './listing-fields.ts';
 import { countBoth, type OrdinalSet } from './sets.ts';
-import { agentsWith, type Shelf } from './shelf.ts';
+import { agentsWith, isEveryone, type Shelf } from './shelf.ts';
 import type { Mark } from './words/lexicon.ts';
 import type { WantedTerms } from './words/words.ts';
 
@@ -99,8 +99,6 @@ function countTerms(shelf: Shelf, matches: OrdinalSet, terms: readonly string[])
     .filter(({ count }) => count > 0)
     .sort(mostFirst);
 }
-
-const isEveryone = (shelf: Shelf, { size }: OrdinalSet): boolean => size === agentsWith(shelf, flags.all).size;
 
 /** Counts by the terms of each agent. For few agents that is less work than intersecting the set of each term. */
 function countByAgent({ terms, postings }: Shelf, agents: Int32Array, sets: readonly number[]): number[] {

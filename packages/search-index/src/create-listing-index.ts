@@ -4,12 +4,21 @@ import { countFacets, countHomes } from './count-facets.ts';
 import { findSharing, findWithTerms } from './find-alternatives.ts';
 import { findForTask } from './find-for-task.ts';
 import { findMatches } from './find-matches.ts';
-import type { FacetQuestion, ListedFacts, ListingIndex, ListingPage, ListingSearch } from './listing.ts';
+import type {
+  FacetQuestion,
+  ListedFacts,
+  ListingIndex,
+  ListingPage,
+  ListingQuestion,
+  ListingSearch,
+  MeaningQuestion,
+} from './listing.ts';
 import { amountOf, type ListingRow } from './listing-fields.ts';
+import { cosinesOf, rankByMeaning, scoreOf } from './rank-by-meaning.ts';
 import { PageReader } from './read-page.ts';
-import { noRelevance, relevanceOf } from './relevance.ts';
-import { ordinalsOf } from './sets.ts';
-import { agentsWith, createShelf, type Shelf, usualCosts } from './shelf.ts';
+import { agentsOf, noRelevance, relevanceOf } from './relevance.ts';
+import { bitsOf, hasOrdinal, intersect, ordinalsOf } from './sets.ts';
+import { agentsWith, createShelf, isEveryone, type Shelf, usualCosts } from './shelf.ts';
 
 /** `seed`: a random number, so that colliding words can't be chosen in advance. Neither it nor the costs change the results. */
 export function createListingIndex(seed: number, costs = usualCosts): ListingIndex {
@@ -25,9 +34,7 @@ export function createListingIndex(seed: number, costs = usualCosts): ListingInd
     return ordinal === undefined ? null : (shelf.items.read([ordinal])[0] ?? null);
   };
   const forget = () => {
-    shelf.cached.relevances.clear();
-    shelf.cached.matches.clear();
-    shelf.cached.facets.clear();
+    for (const answers of Object.values(shelf.cached)) answers.clear();
   };
   return {
     get size() {
@@ -46,6 +53,7 @@ export function createListingIndex(seed: number, costs = usualCosts): ListingInd
       if (ordinal === undefined) return;
       forget();
       ordinals.delete(id);
+      shelf.vectors.giveUp(ordinal);
       shelf.orders.delete(ordinal);
       shelf.terms.clear(ordinal);
       shelf.items.delete(ordinal);
@@ -54,13 +62,15 @@ export function createListingIndex(seed: number, costs = usualCosts): ListingInd
     settle,
     has: (id) => ordinals.has(id),
     item,
-    facts: (id) => {
-      const ordinal = ordinals.get(id);
-      return ordinal === undefined ? null : factsOf(shelf, ordinal);
+    facts: (id) => factsOf(shelf, ordinals.get(id)),
+    setVector: (id, vector) => setVector(shelf, ordinals.get(id), vector),
+    meaning: (question) => {
+      settle();
+      return { name: seed, ...meaningQuestion(shelf, question) };
     },
     search: (search) => {
       settle();
-      return readPage(shelf, search);
+      return readPage(shelf, search, (id) => ordinals.get(id));
     },
     facets: (question: FacetQuestion) => {
       settle();
@@ -80,6 +90,12 @@ export function createListingIndex(seed: number, costs = usualCosts): ListingInd
       return findForTask(shelf, question, score, (id) => ordinals.get(id));
     },
   };
+}
+
+function setVector({ vectors }: Shelf, ordinal: number | undefined, vector: Parameters<ListingIndex['setVector']>[1]) {
+  if (ordinal === undefined) return;
+  if (vector) vectors.set(ordinal, vector.bytes, vector.storedMs);
+  else vectors.clear(ordinal);
 }
 
 function insert(shelf: Shelf, ordinal: number, row: ListingRow): void {
@@ -104,24 +120,53 @@ function replace({ columns, items, terms, orders }: Shelf, ordinal: number, row:
   terms.set(ordinal, row);
 }
 
-function readPage(shelf: Shelf, search: ListingSearch): ListingPage {
-  const matches = findMatches(shelf, search);
-  const relevance = search.words === null ? noRelevance : relevanceOf(shelf, search.words);
+/** The ranks of agents for the text, and the agents that match. */
+function rankedFor(shelf: Shelf, search: ListingSearch, ordinalOf: (id: string) => number | undefined) {
+  const { words, meant } = search;
+  if (words === null || words.length === 0) return { relevance: noRelevance, matches: findMatches(shelf, search) };
+  if (!meant) return { relevance: relevanceOf(shelf, words), matches: findMatches(shelf, search) };
+  const cosines = cosinesOf(meant.hits, ordinalOf);
+  const relevance = rankByMeaning(shelf, words, { cosines, asOfMs: meant.asOfMs });
+  return { relevance, matches: intersect(findMatches(shelf, { ...search, words: null }), agentsOf(shelf, relevance)) };
+}
+
+function readPage(shelf: Shelf, search: ListingSearch, ordinalOf: (id: string) => number | undefined): ListingPage {
+  const { relevance, matches } = rankedFor(shelf, search, ordinalOf);
   const { shown, next } = new PageReader(shelf, search, relevance).read(matches);
   const items = shelf.items.read(shown);
+  const scoreAt = (ordinal: number) => {
+    const band = relevance.find(({ agents }) => hasOrdinal(agents, ordinal));
+    return band ? scoreOf(band, Boolean(search.meant)) : 1;
+  };
   return {
     total: matches.size,
     hits: shown.map((ordinal, index) => ({
       id: shelf.columns.ids[ordinal] as string,
       item: items[index] as Buffer,
+      score: scoreAt(ordinal),
     })),
     next,
   };
 }
 
+function meaningQuestion(shelf: Shelf, question: ListingQuestion): Omit<MeaningQuestion, 'name'> {
+  const { vectors, columns, postings } = shelf;
+  const fitting = findMatches(shelf, { ...question, words: null });
+  const { changes } = vectors;
+  return {
+    chunks: [...vectors.chunks],
+    dimensions: vectors.dimensions,
+    newestMs: vectors.newestMs,
+    among: isEveryone(shelf, fitting) ? null : bitsOf(fitting, postings.words).slice(),
+    having: bitsOf(findMatches(shelf, question), postings.words).slice(),
+    idsAt: (places) => places.map((place) => (vectors.isSame(place, changes) ? (columns.ids[place] as string) : null)),
+  };
+}
+
 const marks = ['', '+', '#'];
 
-function factsOf({ columns, terms, lexicon, postings }: Shelf, ordinal: number): ListedFacts {
+function factsOf({ columns, terms, lexicon, postings }: Shelf, ordinal: number | undefined): ListedFacts | null {
+  if (ordinal === undefined) return null;
   const named = Array.from(terms.of(ordinal), (set) => {
     const term = lexicon.textOf(Math.floor(set / LEVELS));
     return marks.slice(0, (set % LEVELS) + 1).map((mark) => `${mark}${term}`);

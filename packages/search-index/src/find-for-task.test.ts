@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createListingIndex } from './create-listing-index.ts';
 import type { TaskFacts, TaskQuestion } from './listing.ts';
 import type { ListingRow } from './listing-fields.ts';
-import { formsOf } from './words/forms.ts';
+import { formsOf } from './words/lexicon.ts';
 import { coverageOf, decidingWords } from './words/task-words.ts';
 import { isPair, termsOf } from './words/words.ts';
 

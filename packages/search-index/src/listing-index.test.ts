@@ -5,7 +5,7 @@ import { createListingIndex } from './create-listing-index.ts';
 import type { FacetQuestion, ListingIndex, ListingQuestion, ListingSearch, PageEnd } from './listing.ts';
 import { amountOf, type ListingRow, limitsOf } from './listing-fields.ts';
 import { bestFirst, orderOf, type SearchOrder } from './search-order.ts';
-import { formsOf } from './words/forms.ts';
+import { formsOf } from './words/lexicon.ts';
 import { decidingWords, searchWords } from './words/task-words.ts';
 import { termsOf, wantedOf, wordsOf } from './words/words.ts';
 

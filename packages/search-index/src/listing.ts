@@ -1,5 +1,6 @@
 import type { Limit, ListingRow } from './listing-fields.ts';
 import type { SearchOrder } from './search-order.ts';
+import type { VectorChunk } from './vectors.ts';
 import type { WantedTerms } from './words/words.ts';
 
 /** End of a page: the sort keys of its last agent as texts, and its id. */
@@ -27,7 +28,32 @@ export interface ListingQuestion {
   readonly filter: SearchFilter;
 }
 
+/** Agents with the similarity of their texts to that of a search, by `MeaningQuestion`. */
+export interface Meant {
+  readonly hits: readonly { readonly id: string; readonly cosine: number }[];
+  /** Later vectors are left out. */
+  readonly asOfMs: number;
+}
+
+/** The vectors to look through for the agents closest to a text. */
+export interface MeaningQuestion {
+  /** Name of the index. Chunks are added to it, and never replaced. */
+  readonly name: number;
+  readonly chunks: readonly VectorChunk[];
+  readonly dimensions: number;
+  /** The agents that fit all conditions but the text, as bits by place; null: all. */
+  readonly among: Int32Array | null;
+  /** The agents among them with words of the text, see `ListingQuestion`. */
+  readonly having: Int32Array;
+  /** Time of the latest vector, in milliseconds. */
+  readonly newestMs: number;
+  /** The ids of agents by place; null for one that was removed since. */
+  idsAt(places: readonly number[]): (string | null)[];
+}
+
 export interface ListingSearch extends ListingQuestion {
+  /** Ranks by meaning; without it, by words. */
+  readonly meant?: Meant | null;
   readonly order: SearchOrder;
   readonly after: PageEnd | null;
   readonly limit: number;
@@ -38,6 +64,8 @@ export interface Hit {
   readonly id: string;
   /** A copy: later changes do not touch it. */
   readonly item: Buffer;
+  /** Relevance for the text, 0 to 1; without a text 1. */
+  readonly score: number;
 }
 
 export interface ListingPage {
@@ -154,6 +182,9 @@ export interface ListingIndex {
   /** The agent's list item; null for an unknown one. */
   item(id: string): Buffer | null;
   facts(id: string): ListedFacts | null;
+  /** Sets the vector of an agent's text, eight-bit numbers, stored at a time; null: it has none. Unknown agents are ignored. */
+  setVector(id: string, vector: { readonly bytes: Uint8Array; readonly storedMs: number } | null): void;
+  meaning(question: ListingQuestion): MeaningQuestion;
   search(search: ListingSearch): ListingPage;
   facets(question: FacetQuestion): ListingFacets;
   /** Number of agents of each home node (null: this one), most first. */

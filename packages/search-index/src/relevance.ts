@@ -23,7 +23,7 @@ const STEP = 50;
 const PLACES = 3;
 
 /** The share of the words' weight that the agents of a band have at least, 0 to 1. */
-export const shareOf = ({ value }: Band): number => (Math.floor(value / PLACES) * STEP) / 1000;
+export const shareOf = ({ value }: Pick<Band, 'value'>): number => (Math.floor(value / PLACES) * STEP) / 1000;
 
 /**
  * Ranks agents by the words of a text that they have, each by its weight: the fewer agents have it, the more. A word that no agent has
@@ -86,11 +86,23 @@ const countAt = (level: number): number => 1 << (SHARE_BITS + COUNT_BITS * level
 const readCount = (sum: number, level: number): number =>
   (sum >>> (SHARE_BITS + COUNT_BITS * level)) & ((1 << COUNT_BITS) - 1);
 
-function rank(shelf: Shelf, wording: Wording): Relevance {
+/** The words that decide, each with the agents that have it, and the weight of all. */
+function weigh(shelf: Shelf, wording: Wording) {
   const asked = wording.map((word) => ({ word: '', asked: word, having: agentsAt(shelf, word, 0) }));
   const counted = asked.map((each) => ({ ...each, agents: Math.max(1, each.having.size) }));
   const deciding = decidingWords(counted, agentsWith(shelf, flags.all).size);
-  const whole = deciding.reduce((sum, { weight }) => sum + weight, 0);
+  return { deciding, whole: deciding.reduce((sum, { weight }) => sum + weight, 0) };
+}
+
+/** Returns a function that reads the share of the words' weight that an agent has, 0 to 1. */
+export function shareReader(shelf: Shelf, words: readonly string[]): (ordinal: number) => number {
+  const { deciding, whole } = weigh(shelf, wordingOf(shelf, words));
+  return (ordinal) =>
+    deciding.reduce((sum, { word, weight }) => sum + (hasOrdinal(word.having, ordinal) ? weight : 0), 0) / whole;
+}
+
+function rank(shelf: Shelf, wording: Wording): Relevance {
+  const { deciding, whole } = weigh(shelf, wording);
   const sums = new Int32Array(shelf.columns.capacity);
   const add = (set: OrdinalSet, amount: number) => {
     for (const ordinal of ordinalsOf(set)) sums[ordinal] = (sums[ordinal] as number) + amount;

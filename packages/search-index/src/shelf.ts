@@ -1,10 +1,11 @@
-import { type Level, setId, TermsByAgent } from './agent-terms.ts';
+import { flags, type Level, setId, TermsByAgent } from './agent-terms.ts';
 import { Columns } from './columns.ts';
 import { ItemStore } from './item-store.ts';
 import type { ListingFacets } from './listing.ts';
 import { Orders } from './orders.ts';
 import { PostingStore } from './posting-store.ts';
 import { emptySet, type OrdinalSet, type Relevance } from './sets.ts';
+import { Vectors } from './vectors.ts';
 import { Lexicon } from './words/lexicon.ts';
 
 /** A word of a query: agents have all of its parts, each by one of its terms, or a compound as one word. */
@@ -26,6 +27,7 @@ export interface Shelf {
   readonly columns: Columns;
   readonly orders: Orders;
   readonly items: ItemStore;
+  readonly vectors: Vectors;
   readonly costs: typeof usualCosts;
   /** Good until the next change. */
   readonly cached: {
@@ -45,7 +47,8 @@ export function createShelf(seed: number, costs = usualCosts): Shelf {
     matches: new AnswerCache<OrdinalSet>(),
     facets: new AnswerCache<ListingFacets>(),
   };
-  return { lexicon, postings, terms, columns, orders: new Orders(columns), items: new ItemStore(), costs, cached };
+  const [orders, items, vectors] = [new Orders(columns), new ItemStore(), new Vectors()];
+  return { lexicon, postings, terms, columns, orders, items, vectors, costs, cached };
 }
 
 /** The agents that have the term. */
@@ -53,6 +56,9 @@ export function agentsWith({ lexicon, postings }: Shelf, term: string, level: Le
   const id = lexicon.idOf(term);
   return id === undefined ? emptySet : postings.view(setId(id, level));
 }
+
+/** True for the set of all agents. */
+export const isEveryone = (shelf: Shelf, { size }: OrdinalSet): boolean => size === agentsWith(shelf, flags.all).size;
 
 interface Limits {
   readonly count: number;

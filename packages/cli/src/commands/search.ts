@@ -32,7 +32,7 @@ const AT_ONCE = 5;
 export function addSearch(program: Command): void {
   program
     .command('search')
-    .argument('[text]', 'words in the name, description or tags')
+    .argument('[text]', 'what the agent should do, in natural words')
     .description('find agents that are online, best first')
     .option('-c, --capability <names>', 'comma-separated capabilities, all of which it must have', listOf)
     .option('--max-price <usdc>', 'maximum price per request', usdc)
@@ -70,9 +70,12 @@ async function search({ client, terminal }: Session, text: string | undefined, o
       ...offsetOf(number, limit),
     },
   });
-  const { total, nextCursor } = page;
+  const { total, nextCursor, rankedBy } = page;
   const agents = options.long ? await withDescriptions(client, page.agents) : page.agents;
-  terminal.result({ agents, total, nextCursor }, () => (agents.length === 0 ? NOBODY : agentTable(agents, terminal)));
+  terminal.result({ agents, total, nextCursor, ...(rankedBy ? { rankedBy } : {}) }, () =>
+    agents.length === 0 ? NOBODY : agentTable(agents, terminal),
+  );
+  if (rankedBy && agents.length > 0) terminal.note(`Ranked by ${rankedBy}.`);
   noteMore(terminal, agents.length, { page: number, cursor, ...page });
 }
 

@@ -69,7 +69,7 @@ export const agentFigureEndpoints = {
       minReputation,
       status,
       verified: z.enum(['true', 'false']).optional(),
-      text: plainText(200).trim().min(1).optional().describe('Words to find, in the same way as a search.'),
+      text: plainText(200).trim().min(1).optional().describe('Words to find, in the same way as a search by words.'),
     }),
     data: AgentFacets,
     errors: [],

@@ -31,7 +31,7 @@ export const AgentQuery = z.object({
     .min(1)
     .optional()
     .describe(
-      'Words to find in name, description, example questions, tags or capabilities. Common English words do not count. The rarer a word, the more it weighs; agents match that have at least half of the weight, or the largest share that an online or verified agent has, and rank by it (`relevance`). Usual English endings, British and American spellings, `camelCase` and hyphens make no difference. When no agent has the last word, it may be the beginning of one (from three characters on); otherwise a word that no agent has stands for those within one edit (from four characters on): a character inserted, deleted or replaced, or two neighbours swapped. In scripts without spaces between words (such as Chinese, Japanese, Thai) every two neighbouring characters count as a word. An extension of the spec.',
+      'A task in natural words. A search by meaning finds the agents whose texts are the most similar, and those that match by words, which adds to their similarity. By words: words to find in name, description, example questions, tags or capabilities. Common English words do not count. The rarer a word, the more it weighs; agents match that have at least half of the weight, or the largest share that an online or verified agent has, and rank by it (`relevance`). Usual English endings, British and American spellings, `camelCase` and hyphens make no difference. When no agent has the last word, it may be the beginning of one (from three characters on); otherwise a word that no agent has stands for those within one edit (from four characters on): a character inserted, deleted or replaced, or two neighbours swapped. In scripts without spaces between words (such as Chinese, Japanese, Thai) every two neighbouring characters count as a word. An extension of the spec.',
     ),
   rates: z
     .object({
@@ -60,7 +60,7 @@ export const agentSortFields = [
 ] as const;
 export type AgentSortField = (typeof agentSortFields)[number];
 
-/** Body of POST /agents/search. `sort` is applied in order; without it, best match for a text first, otherwise best reputation. */
+/** Body of POST /agents/search. `sort` is applied in order, and a text is then compared by words; without it, best match for a text first, otherwise best reputation. */
 export const AgentSearch = z.object({
   query: AgentQuery.default({}),
   sort: z
@@ -68,6 +68,12 @@ export const AgentSearch = z.object({
     .max(agentSortFields.length)
     .refine((keys) => new Set(keys.map(({ field }) => field)).size === keys.length, 'names a field twice')
     .default([]),
+  by: z
+    .enum(['meaning', 'words', 'auto'])
+    .default('auto')
+    .describe(
+      'How a text is compared. `auto`: by meaning where the node can do so in time, else by words. With `sort`, always by words. The answer says it (`rankedBy`), and the pages after the first keep it.',
+    ),
   limit: z.int().min(1).max(100).default(20),
   offset: z.int().min(0).max(10_000).default(0),
   cursor: z.string().max(1000).optional().describe('`nextCursor` of the previous page; instead of `offset`.'),

@@ -224,6 +224,12 @@ export const agentEndpoints = {
         .optional()
         .describe('With `describe`: the first 200 characters of the descriptions, by agent.'),
       query: AgentQuery.describe('The query as the node parsed it.'),
+      rankedBy: z
+        .enum(['meaning', 'words'])
+        .optional()
+        .describe(
+          'How the text was compared; only with a text. `meaning`: by the similarity of the texts, and the share of the words. `words`: by the words alone.',
+        ),
       executionTime: Duration,
     }),
     errors: [],

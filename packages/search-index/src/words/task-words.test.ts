@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formsOf } from './forms.ts';
+import { formsOf } from './lexicon.ts';
 import { coverageOf, decidingWords, MAX_DECIDING, taskWords } from './task-words.ts';
 
 describe('the words of a task', () => {

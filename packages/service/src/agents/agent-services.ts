@@ -1,5 +1,6 @@
 import type { CallableAgent } from './agent.ts';
 import type { TypeChecks } from './listing/type-checks.ts';
+import type { Meaning } from './meaning/meaning.ts';
 import type { Listing } from './search/listing.ts';
 /** Finds agents to call, from memory where they are known. */
 export interface AgentFinder {
@@ -21,9 +22,10 @@ export interface AgentChecks {
   stop(): void;
 }
 
-/** Services of agents: the index, look-ups, checks of types and of endpoints. */
+/** Services of agents: the index, search by meaning, look-ups, checks of types and of endpoints. */
 export interface AgentServices {
   readonly listing: Listing;
+  readonly meaning: Meaning;
   readonly agentFinder: AgentFinder;
   readonly typeChecks: TypeChecks;
   readonly agentChecks: AgentChecks;

@@ -13,6 +13,9 @@ import { createWalletSignatures } from '../accounts/proofs/wallet-signature-clie
 import { createAgentChecks } from '../agents/health/agent-checks.ts';
 import { createTypeChecks } from '../agents/listing/type-checks.ts';
 import { createOwnerProofs } from '../agents/listing/verify-identity.ts';
+import { chooseModel } from '../agents/meaning/choose-model.ts';
+import { createVectorFiller } from '../agents/meaning/fill-vectors.ts';
+import { createMeaning } from '../agents/meaning/meaning.ts';
 import { createFollower } from '../agents/onchain/follow-writes.ts';
 import { createEntryKeeper } from '../agents/onchain/keep-entries.ts';
 import type { RegistrationContext } from '../agents/onchain/register-verified.ts';
@@ -144,7 +147,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
     ledgerTurns,
     acceptor: createAcceptor({ db, clock, ledgerTurns }),
     beginner: createBeginner({ db, clock }),
-    listing: createListing({ replica, nodeLabel: config.nodeLabel }),
+    ...searchParts(config, { replica, db, clock, log }),
     agentFinder: createAgentFinder({ db, replica }),
     steadyPairs: createSteadyPairs(),
     dueAnswers: new Map(),
@@ -266,6 +269,16 @@ const answeringOf = ({ config, baseUrl, dashboard, settings, checksAnswers = fal
   checksAnswers,
   syncWaitMs: syncWaitMs ?? SYNC_WAIT_MS,
 });
+
+function searchParts(
+  { nodeLabel, searchSettings }: Config,
+  needs: Store & { readonly replica: Replica; readonly log: Log },
+) {
+  const model = chooseModel(searchSettings, needs.log);
+  const listing = createListing({ ...needs, nodeLabel, model: model?.id ?? null });
+  const vectorFiller = model && createVectorFiller(needs, model);
+  return { listing, vectorFiller, meaning: createMeaning({ ...needs, listing }, model) };
+}
 
 type RegistryNeeds = Omit<Parameters<typeof createRegistryReader>[0], 'registry' | 'registryClient' | 'nodeLabel'>;
 

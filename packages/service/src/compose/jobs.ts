@@ -7,6 +7,8 @@ import type { AgentServices } from '../agents/agent-services.ts';
 import { HAS_DUE_CHECKS } from '../agents/agent-store.ts';
 import type { CheckContext } from '../agents/health/check-agents.ts';
 import { forgetTypes } from '../agents/listing/declare-types.ts';
+import type { VectorFiller } from '../agents/meaning/fill-vectors.ts';
+import { HAS_DUE_VECTORS } from '../agents/meaning/vector-store.ts';
 import { HAS_SOLD } from '../agents/onchain/agent-token-store.ts';
 import { type FollowContext, followOwners } from '../agents/onchain/follow-owners.ts';
 import type { EntryKeeper } from '../agents/onchain/keep-entries.ts';
@@ -98,6 +100,8 @@ export interface JobContext
     Pick<FileServices, 'pieceStores'>,
     NetworkContext {
   readonly backlog: Backlog;
+  /** null: searches are by words. */
+  readonly vectorFiller: VectorFiller | null;
   readonly retention: Retention;
   /** The wallet that gives feedback about this node's outcomes to the shared registry; null: feedback is off. */
   readonly feedbackGiver: string | null;
@@ -148,6 +152,12 @@ const givenOf = ({ clock, chain }: JobContext) => ({
 /** Agents and their calls. */
 function addWorkOnCalls(ctx: JobContext, { every, here }: Schedule): void {
   every('check-agents', 1000, () => ctx.agentChecks.run(), { hasWork: { sql: HAS_DUE_CHECKS } });
+  const filler = ctx.vectorFiller;
+  // In every process: they share the work by claims.
+  if (filler)
+    here('make-vectors', 1000, () => filler.fill(), {
+      hasWork: { sql: HAS_DUE_VECTORS, isDue: filler.isRenewalDue },
+    });
   every('recompute-reputations', 2000, () => recomputeReputations(ctx), {
     hasWork: { sql: `${HAS_UNCOUNTED} or ${HAS_DUE_REPUTATIONS}` },
   });

@@ -26,6 +26,7 @@ import {
   readNewKeyLimit,
   readPaymentLimits,
 } from './payments.ts';
+import { readSearch, type SearchSettings } from './search.ts';
 
 /** Null: off. The exporter itself reads OTEL_EXPORTER_OTLP_HEADERS, which may hold a credential. */
 function readTracing(env: Env): TracingSettings | null {
@@ -114,6 +115,7 @@ export interface Config extends Limits, FileSettings {
   readonly failpoint: ArmedFailpoint | null;
   /** Origins of pages that may call the MCP gateway; null: the node's own, and those of this machine on a loopback listener. */
   readonly mcpAllowedOrigins: readonly string[] | null;
+  readonly searchSettings: SearchSettings;
   /** The enabled gateways, besides REST. */
   readonly gateways: ReadonlySet<Gateway>;
   /** True if /dashboard is served, and built when necessary. */
@@ -179,6 +181,7 @@ function readSettings(env: Env, wrong: ReadonlySet<string>): ReadConfig {
     reputationFeedback: flag(env, 'REPUTATION_FEEDBACK', mode === 'local'),
     failpoint: failpointOf(env, mode),
     mcpAllowedOrigins: originsOf(env.MCP_ALLOWED_ORIGINS),
+    searchSettings: readSearch(env),
     gateways: gatewaysOf(env.GATEWAYS ?? env.FACES),
     servesDashboard: flag(env, 'DASHBOARD', true),
     operatorLinks: operatorLinksOf(env),

@@ -98,6 +98,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     LOG_LEVEL: 'silent',
     // Each costs the server a process, and plans every statement anew: with the default, opening them is a third of the start.
     DATABASE_CONNECTIONS: '5',
+    // Reading texts for the search by meaning takes processor time: tests that are about it switch it on.
+    SEARCH_BY: 'words',
     ...PATIENT,
     ...SMALLEST,
     ...FREE_PLAN,

@@ -13,7 +13,14 @@ export async function startLocal(
 ): Promise<{ local: LocalJson; dataDir: string; stop(): Promise<void> }> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-network-local-'));
-  const env = { PORT: '0', DATA_DIR: dataDir, DATABASE_URL: database.url, LOG_LEVEL: 'silent', ...settings };
+  const env = {
+    PORT: '0',
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    LOG_LEVEL: 'silent',
+    SEARCH_BY: 'words',
+    ...settings,
+  };
   const node = await startLocalNode({ ...readConfig(env), log: silentLog });
   return {
     local: node.localJson,

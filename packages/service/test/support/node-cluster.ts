@@ -71,6 +71,7 @@ export async function startCluster(given: ClusterParts = {}): Promise<NodeCluste
     NODE_COMPILE_CACHE: BUNDLES,
     ...SMALLEST,
     ...PATIENT,
+    SEARCH_BY: 'words',
     PORT: '0',
     DATABASE_URL: database.url,
     // Many clusters share one PostgreSQL.

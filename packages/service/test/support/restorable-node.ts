@@ -56,6 +56,7 @@ export async function createRestorableNode(
     async startOn(databaseUrl) {
       const { config, secrets } = readConfig({
         ...SMALLEST,
+        SEARCH_BY: 'words',
         PORT: String(port),
         DATA_DIR: dataDir,
         DATABASE_URL: databaseUrl,

@@ -46,7 +46,15 @@ function launch({ dataDir, uid, env, program = MAIN }: ServiceOptions) {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     // Kept from start to start, as reading 1,600 modules anew takes a second of processor time.
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: BUNDLES, HOME: dataDir, PORT: '0', DATA_DIR: dataDir, ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: BUNDLES,
+      HOME: dataDir,
+      PORT: '0',
+      SEARCH_BY: 'words',
+      DATA_DIR: dataDir,
+      ...env,
+    },
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   const startMs = performance.now();

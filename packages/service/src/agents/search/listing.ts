@@ -8,6 +8,7 @@ import type { Replica, ReplicaPart } from '../../store/replica/replica.ts';
 import type { Sql } from '../../store/sql.ts';
 import { isVerified } from '../agent.ts';
 import { toListItem } from '../agent-view.ts';
+import { findVectors, listVectors, type StoredVector } from '../meaning/vector-store.ts';
 import { findStoredListings, listStoredListings, type StoredListing } from './listing-row-store.ts';
 
 /** The listed agents in memory, as the replica keeps them. */
@@ -24,30 +25,42 @@ export type Listed<T extends { agents: unknown }> = Omit<T, 'agents'> & { readon
 const ROWS_TO_A_STEP = 2000;
 const CHANGES_TO_A_STEP = 500;
 
-/** Keeps the listing among the copies of this process. */
-export function createListing({
-  replica,
-  nodeLabel,
-}: {
+interface ListingNeeds {
   readonly replica: Replica;
   readonly nodeLabel: string;
-}): Listing {
+  /** The model of the vectors to keep with the agents; null: none. */
+  readonly model: string | null;
+}
+
+/** Keeps the listing among the copies of this process. */
+export function createListing({ replica, nodeLabel, model }: ListingNeeds): Listing {
   let index = createIndex();
   const labels = new Map<string, string>();
   const put = (stored: StoredListing) => {
     if (stored.home !== null) labels.set(stored.home, stored.homeLabel ?? '');
     index.put(toRow(stored, nodeLabel));
   };
+  const setVector = ({ id, ...vector }: StoredVector) => index.setVector(id, vector);
   const part: ReplicaPart = {
-    topics: ['agent', 'account', 'node'],
+    topics: ['agent', 'account', 'node', ...(model === null ? [] : (['vector'] as const))],
     async load(sql) {
       index = createIndex();
       labels.clear();
-      await forEachStep(sql, (rows) => rows.forEach(put));
+      await forEachStep(
+        (after) => listStoredListings(sql, after, ROWS_TO_A_STEP),
+        (rows) => rows.forEach(put),
+      );
       index.settle();
+      if (model !== null)
+        await forEachStep(
+          (after) => listVectors(sql, model, after, ROWS_TO_A_STEP),
+          (rows) => rows.forEach(setVector),
+        );
     },
     async read(sql, changes) {
       const { rows, gone } = await readChanged(sql, changes);
+      const changed = model === null ? [] : (changes.get('vector') ?? []);
+      const vectors = changed.length === 0 ? [] : await findVectors(sql, model ?? '', changed);
       const steps: (() => void)[] = [];
       for (let from = 0; from < rows.length; from += CHANGES_TO_A_STEP)
         steps.push(() => {
@@ -56,6 +69,11 @@ export function createListing({
       const removeGone = () => {
         for (const id of gone) index.remove(id);
       };
+      if (changed.length > 0)
+        steps.push(() => {
+          for (const id of changed) index.setVector(id, null);
+          vectors.forEach(setVector);
+        });
       return [removeGone, ...steps];
     },
   };
@@ -69,13 +87,16 @@ export function createListing({
   };
 }
 
-/** Reads all listed agents in steps; the next one is on its way while `take` works. */
-async function forEachStep(sql: Sql, take: (rows: StoredListing[]) => void): Promise<void> {
-  for (let reading = listStoredListings(sql, '', ROWS_TO_A_STEP); ; ) {
+/** Reads all rows in steps, each behind the id of the last one; the next step is on its way while `take` works. */
+async function forEachStep<Row extends { readonly id: string }>(
+  read: (after: string) => Promise<Row[]>,
+  take: (rows: Row[]) => void,
+): Promise<void> {
+  for (let reading = read(''); ; ) {
     const rows = await reading;
     const last = rows.at(-1);
     if (!last) return;
-    reading = listStoredListings(sql, last.id, ROWS_TO_A_STEP);
+    reading = read(last.id);
     // Its error is thrown where it is awaited, unless `take` throws first.
     reading.catch(() => undefined);
     take(rows);

@@ -2,19 +2,14 @@ import { AgentSearch } from '@agent-network/contracts/agents/agent-search';
 import type { AgentListItem } from '@agent-network/contracts/agents/agents';
 import type { ardExplore, ardSearch } from '@agent-network/contracts/agents/catalogs';
 import type { Parsed } from '@agent-network/contracts/endpoint';
-import { formsOf } from '@agent-network/search-index/words/forms';
-import { taskWords } from '@agent-network/search-index/words/task-words';
-import { wordsOf } from '@agent-network/search-index/words/words';
 import { type CatalogAgent, readCatalog } from '../../agents/search/list-catalog.ts';
-import { countFacets, searchAgents } from '../../agents/search/search-agents.ts';
+import { countFacets, searchTextOf, searchWithScores } from '../../agents/search/search-agents.ts';
 import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { invalid } from '../../lib/app-error.ts';
 import type { Peer } from '../../network/read-network.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import { agentEntry, type EntryKind, kindsOf, publisherOf, referralOf, registryUrl, typeOf } from './entries.ts';
 
-/** Characters of a text that are searched by; longer ones end at a word. */
-const MAX_TEXT = 200;
 /** Rank of the last agent that a search shows. */
 const MAX_DEPTH = 10_000;
 /** Maximum number of home nodes in a filter, and of agents that are ranked when it has several. */
@@ -63,7 +58,7 @@ function readQuestion(
   const [chosen, names, publishers] = [wanted.get('type'), wanted.get('capabilities'), wanted.get('publisher')];
   const online = wanted.get('metadata.online') ?? ['true'];
   return {
-    text: text === undefined ? undefined : cut(text),
+    text: text === undefined ? undefined : searchTextOf(text),
     kinds: chosen ? available.filter((kind) => chosen.includes(typeOf(kind))) : available.slice(0, 1),
     homes: homesOf(node, publishers, isFederated ? peers : null),
     capabilities: names
@@ -71,13 +66,6 @@ function readQuestion(
       : null,
     isOnline: online.length === 1 ? online[0] === 'true' : undefined,
   };
-}
-
-function cut(text: string): string {
-  if (text.length <= MAX_TEXT) return text;
-  const head = text.slice(0, MAX_TEXT + 1);
-  const space = head.search(/\s\S*$/);
-  return head.slice(0, space > 0 ? space : MAX_TEXT).toWellFormed();
 }
 
 function homesOf(
@@ -121,13 +109,11 @@ async function findAgents(
       ...(isOnline === undefined ? {} : { online: isOnline }),
       ...(home === undefined ? {} : { home }),
     };
-    const found = await searchAgents(ctx, { ...AgentSearch.parse({ query }), ...page });
-    const items = found.agents.value as AgentListItem[];
-    const agents = await readCatalog(
-      ctx,
-      items.map(({ id }) => id),
-    );
-    return { agents: scored(text ?? '', agents), hasMore: found.hasMore };
+    const { answer, scores } = await searchWithScores(ctx, { ...AgentSearch.parse({ query }), ...page });
+    const ids = (answer.agents.value as AgentListItem[]).map(({ id }) => id);
+    const scoreOf = new Map(ids.map((id, index) => [id, Math.round(100 * (scores[index] ?? 0))]));
+    const agents = (await readCatalog(ctx, ids)).map((agent) => ({ ...agent, score: scoreOf.get(agent.id) ?? 0 }));
+    return { agents, hasMore: answer.hasMore };
   };
   if (homes === null || homes.length === 1) return ask(homes?.[0], { offset, limit });
   const end = Math.min(offset + limit, MAX_MERGED);
@@ -137,21 +123,6 @@ async function findAgents(
     agents: merged.slice(offset, end),
     hasMore: end < MAX_MERGED && (merged.length > end || all.some(({ hasMore }) => hasMore)),
   };
-}
-
-/** The agents with the part of the text's words that each has, and never more than the one before. */
-function scored(text: string, agents: readonly CatalogAgent[]): ScoredAgent[] {
-  const words = taskWords(text).map((word) => new Set(formsOf(word)));
-  let most = 100;
-  return agents.map((agent) => {
-    const { name, description, capabilities, exampleQuestions, metadata } = agent;
-    const own = wordsOf(
-      [name, description, ...capabilities, ...exampleQuestions, ...(metadata.tags ?? [])].join(' '),
-    ).flatMap(formsOf);
-    const had = words.filter((forms) => own.some((word) => forms.has(word))).length;
-    most = Math.min(most, words.length === 0 ? 100 : Math.round((100 * had) / words.length));
-    return { ...agent, score: most };
-  });
 }
 
 const PURPOSE = 'ard-page';

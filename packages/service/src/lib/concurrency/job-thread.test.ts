@@ -13,17 +13,22 @@ async function newThread(maxMs: number) {
   await writeFile(
     script,
     `import { parentPort, threadId } from 'node:worker_threads';
-     parentPort.on('message', ({ waitMs = 0, busyMs = 0 }) => {
+     parentPort.on('message', ({ waitMs = 0, busyMs = 0, endsAfter = null }) => {
        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs);
        const usedMs = () => { const { user, system } = process.threadCpuUsage(); return (user + system) / 1000; };
        for (const startMs = usedMs(); usedMs() - startMs < busyMs; );
        parentPort.postMessage(threadId);
+       if (endsAfter === 'exit') setTimeout(() => process.exit());
+       if (endsAfter === 'error') setTimeout(() => { throw new Error('it fails without a job'); });
      });`,
   );
-  return createJobThread<{ waitMs?: number; busyMs?: number }, number>(pathToFileURL(script), {
-    maxMs,
-    idleMs: 60_000,
-  });
+  return createJobThread<{ waitMs?: number; busyMs?: number; endsAfter?: 'exit' | 'error' }, number>(
+    pathToFileURL(script),
+    {
+      maxMs,
+      idleMs: 60_000,
+    },
+  );
 }
 
 it('a job has its processor time, however long it waits for a processor', async () => {
@@ -38,5 +43,12 @@ it('a job that takes more is ended with its thread, and one that never ends as w
   const first = await thread.run({});
   for (const job of [{ busyMs: 60_000 }, { waitMs: 60_000 }])
     await expect(thread.run(job)).rejects.toBeInstanceOf(JobTimeoutError);
+  expect(await thread.run({})).not.toBe(first);
+});
+
+it.each(['exit', 'error'] as const)('a thread that ends without a job (%s) is replaced', async (endsAfter) => {
+  const thread = await newThread(400);
+  const first = await thread.run({ endsAfter });
+  await expect.poll(thread.isStarted).toBe(false);
   expect(await thread.run({})).not.toBe(first);
 });

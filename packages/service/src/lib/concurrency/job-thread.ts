@@ -5,6 +5,8 @@ import { createSemaphore } from './semaphore.ts';
 export interface JobThread<Job, Result> {
   /** Throws JobTimeoutError when the job takes too long, and any error that ends the thread. */
   run(job: Job): Promise<Result>;
+  /** False: the next job starts a thread first. */
+  isStarted(): boolean;
 }
 
 export class JobTimeoutError extends Error {}
@@ -36,19 +38,23 @@ export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimit
     const resourceLimits = maxHeapMb === undefined ? {} : { maxOldGenerationSizeMb: maxHeapMb };
     const started = new Worker(script, { resourceLimits });
     started.unref();
+    // One that dies without a job is not given the next.
+    started.once('exit', () => {
+      if (worker === started) worker = null;
+    });
+    started.on('error', () => undefined);
     return started;
   }
 
   async function runNow(job: Job): Promise<Result> {
     clearTimeout(idle);
     worker ??= start();
+    const thread = worker;
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const timer = watchTime(worker, limits.maxMs, () => reject(new JobTimeoutError('the job takes too long')));
-    worker.removeAllListeners();
-    worker.once('message', resolve);
-    worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('the thread has ended')));
-    worker.postMessage(job);
+    const timer = watchTime(thread, limits.maxMs, () => reject(new JobTimeoutError('the job takes too long')));
+    const onExit = () => reject(new Error('the thread has ended'));
+    thread.once('message', resolve).once('error', reject).once('exit', onExit);
+    thread.postMessage(job);
     try {
       const result = await promise;
       idle = setTimeout(end, limits.idleMs).unref();
@@ -58,10 +64,11 @@ export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimit
       throw error;
     } finally {
       clearInterval(timer);
+      thread.off('message', resolve).off('error', reject).off('exit', onExit);
     }
   }
 
-  return { run: (job) => jobs.run(() => runNow(job)) };
+  return { run: (job) => jobs.run(() => runNow(job)), isStarted: () => worker !== null };
 }
 
 /** Multiple of a job's processor time that it may take where other programs have the processors. */

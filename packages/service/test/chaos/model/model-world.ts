@@ -106,6 +106,7 @@ async function start(options: WorldOptions, stops: StopStep[]): Promise<Omit<Mod
 const { config } = readConfig({
   ...SMALLEST,
   ...PATIENT,
+  SEARCH_BY: 'words',
   PORT: '0',
   PLATFORM_FEE_BPS: String(FEE_BPS),
   LOG_LEVEL: 'silent',

@@ -1,5 +1,8 @@
+import { AgentSearch } from '@agent-network/contracts/agents/agent-search';
+import type { AgentListItem } from '@agent-network/contracts/agents/agents';
 import type { z } from 'zod';
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
+import { searchAgents, searchTextOf } from '../../../agents/search/search-agents.ts';
 import { shownProblems } from '../../../lib/app-error.ts';
 import { newId } from '../../../lib/id.ts';
 import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
@@ -110,6 +113,14 @@ export const nodeOperations: Readonly<Record<OperationName, Run>> = {
   SubscribeToTask: operation(wire.TaskId, noTask),
 };
 
+/** Agents that are close to a task in meaning, the closest first; none where searches are by words. */
+async function closeTo(ctx: HttpContext, task: string): Promise<AgentListItem[]> {
+  const search = AgentSearch.safeParse({ query: { text: searchTextOf(task), online: true }, limit: MAX_AGENTS });
+  if (!search.success) return [];
+  const { agents, rankedBy } = await searchAgents(ctx, search.data);
+  return rankedBy === 'meaning' ? (agents.value as AgentListItem[]) : [];
+}
+
 /** The node's own agent: finds agents that are online by the text of a message. */
 async function findAgents(ctx: HttpContext, { opened }: A2aCall, { message }: SendMessage): Promise<WireMessage> {
   if (message.taskId !== undefined) throw taskNotFound();
@@ -117,7 +128,10 @@ async function findAgents(ctx: HttpContext, { opened }: A2aCall, { message }: Se
   const task = text.trim().slice(0, MAX_TASK).toWellFormed();
   if (task === '') throw invalidParam('message.parts', 'must contain text that describes the task');
   const { data } = await callEndpoint(ctx, opened, 'matchAgents', { body: { task, limit: MAX_AGENTS } });
-  const found = data.matches.map(({ agent }) => agent);
+  const matching = data.matches.map(({ agent }) => agent);
+  const close = await closeTo(ctx, task);
+  const closeIds = new Set(close.map(({ id }) => id));
+  const found = [...close, ...matching.filter(({ id }) => !closeIds.has(id))].slice(0, MAX_AGENTS);
   const descriptions = await describeAgents(
     ctx,
     found.map(({ id }) => id),

@@ -58,7 +58,8 @@ async function searchAgents(ctx: HttpContext, { opened, args }: ToolCall<typeof 
     },
   });
   const agents = await shown(ctx, data.agents);
-  return toolResult(answered({ agents, total: data.total, nextCursor: data.nextCursor }));
+  const { total, nextCursor, rankedBy } = data;
+  return toolResult(answered({ agents, total, nextCursor, ...(rankedBy && { rankedBy }) }));
 }
 
 async function matchAgents(ctx: HttpContext, { opened, args }: ToolCall<typeof mcpTools.match_agents>) {

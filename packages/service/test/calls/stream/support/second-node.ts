@@ -36,6 +36,7 @@ const envOf = (h: Harness, dataDir: string) => ({
   ...secrets,
   ...FREE_PLAN,
   ...PATIENT,
+  SEARCH_BY: 'words',
   PORT: '0',
   DATA_DIR: dataDir,
   DATABASE_URL: h.databaseUrl,

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findAgentRows } from '../../../../src/agents/agent-store.ts';
 import { toListItem } from '../../../../src/agents/agent-view.ts';
+import { createMeaning } from '../../../../src/agents/meaning/meaning.ts';
 import { createListing, type Listing } from '../../../../src/agents/search/listing.ts';
 import { searchAgents } from '../../../../src/agents/search/search-agents.ts';
 import { AppError } from '../../../../src/lib/app-error.ts';
@@ -119,7 +120,7 @@ interface Truth {
 /** The listing of a process, with what the snapshot of its last refresh says. */
 async function follow(): Promise<{ listing: Listing; truth(): Truth; stop(): void }> {
   const replica = createReplica({ db, log, metrics: createMetrics() }, { maxAgeMs: 0 });
-  const inner = createListing({ replica, nodeLabel });
+  const inner = createListing({ replica, nodeLabel, model: null });
   let last: Truth = { facts: [], items: new Map() };
   let asked: Truth = last;
   replica.add({
@@ -160,7 +161,8 @@ async function untilKnown<T>(search: () => Promise<T>): Promise<T> {
 
 it('a search finds the agents that the database has, at every refresh, whatever changes, rolls back or takes long', async () => {
   const process = await follow();
-  const ctx = { listing: process.listing, secrets: createSecrets('x'.repeat(32)) };
+  const { listing } = process;
+  const ctx = { listing, meaning: createMeaning({ listing, log }, null), secrets: createSecrets('x'.repeat(32)) };
   for (const id of agentIds) await db.transaction((tx) => insertAgent(tx, id));
   let isOver = false;
   const undo = new Error('as meant');
