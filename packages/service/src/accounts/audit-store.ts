@@ -56,6 +56,20 @@ export const listAuditRows = (
     [accountId, before, limit],
   );
 
+/** True if the account has done this to the thing of that id, as far as entries are kept. */
+export async function hasAuditEntry(
+  sql: Sql,
+  { accountId, action, subjectId }: Pick<AuditRow, 'accountId' | 'action'> & { readonly subjectId: string },
+): Promise<boolean> {
+  const rows = await sql.query(
+    'has-audit-entry',
+    `select from audit_entry where account_id = $1 and action = $2 and outcome <> 'refused'
+        and exists (select from jsonb_each_text(subject) as s where s.value = $3) limit 1`,
+    [accountId, action, subjectId],
+  );
+  return rows.length > 0;
+}
+
 /** Removes up to `most` entries from before a time. Returns their number. */
 export async function dropAuditEntries(sql: Sql, before: Date, most: number): Promise<number> {
   const gone = await sql.query(

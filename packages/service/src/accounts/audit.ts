@@ -7,7 +7,14 @@ import { newId } from '../lib/id.ts';
 import { removeInSteps } from '../lib/retention.ts';
 import type { Store } from '../store/database.ts';
 import { DatabaseAwayError } from '../store/database-away.ts';
-import { type AuditRow, dropAuditEntries, endAuditEntry, insertAuditEntry, listAuditRows } from './audit-store.ts';
+import {
+  type AuditRow,
+  dropAuditEntries,
+  endAuditEntry,
+  hasAuditEntry,
+  insertAuditEntry,
+  listAuditRows,
+} from './audit-store.ts';
 import type { AccountCaller } from './caller.ts';
 
 /** Retention period of entries. */
@@ -31,6 +38,10 @@ export async function writeEntry(
   await insertAuditEntry(ctx.db, { ...entry, ...end, id, at });
   return id;
 }
+
+/** True if the account has done this to the thing of that id by a key or in a session, as far as entries are kept. */
+export const hasDone = (ctx: Store, done: Parameters<typeof hasAuditEntry>[1]): Promise<boolean> =>
+  hasAuditEntry(ctx.db, done);
 
 /** Records the end of a change in its entry. */
 export const endEntry = (ctx: Store, id: string, end: AuditEnd & Pick<AuditRow, 'subject'>): Promise<void> =>

@@ -51,7 +51,7 @@ import { startNetwork } from '../network/start-network.ts';
 import { createTotalsRefresh } from '../operator/account-totals-store.ts';
 import { HAS_OPEN_BILLS, HAS_UNFINISHED_PAYMENTS } from '../payments/chain-outbox/chain-payment-list-store.ts';
 import { aggregateTotals } from '../payments/ledger/aggregate-totals.ts';
-import { HAS_CROSSED_ALERTS } from '../payments/ledger/balance-alert-store.ts';
+import { HAS_ALERTS } from '../payments/ledger/balance-alert-store.ts';
 import { HAS_UNAGGREGATED_TOTALS } from '../payments/ledger/ledger-total-store.ts';
 import { IS_BEHIND } from '../payments/payouts/catch-up-store.ts';
 import { HAS_FOUND_PAYOUTS } from '../payments/payouts/found-payout-store.ts';
@@ -68,7 +68,7 @@ import { createChargeRemoval } from '../payments/schemes/batch-settlement/claims
 import { measureChannels } from '../payments/schemes/batch-settlement/claims/measure-channels.ts';
 import { forgetOldPurchases } from '../payments/schemes/exact/claim-payments.ts';
 import { forgetOldStrikes } from '../payments/schemes/exact/payer-status.ts';
-import { tellLowBalances } from '../payments/statements/balance-alert.ts';
+import { createLowBalanceWatch } from '../payments/statements/balance-alert.ts';
 import { type WalletReads, watchReserves } from '../payments/statements/read-reserves.ts';
 import { watchChainIndex } from '../registry/read/read-chain-index.ts';
 import type { RegistryReader } from '../registry/read/read-registry.ts';
@@ -178,7 +178,7 @@ function addWorkOnCalls(ctx: JobContext, { every, here }: Schedule): void {
 
 function addWorkOnMoney(ctx: JobContext, { every, here }: Schedule): void {
   every('fold-totals', 1000, () => aggregateTotals(ctx), { hasWork: { sql: HAS_UNAGGREGATED_TOTALS } });
-  every('tell-low-balances', 2000, () => tellLowBalances(ctx), { hasWork: { sql: HAS_CROSSED_ALERTS } });
+  every('tell-low-balances', 2000, createLowBalanceWatch(ctx), { hasWork: { sql: HAS_ALERTS } });
   every('release-stale-holds', 60_000, () => releaseStaleHolds(ctx));
   every('release-forgotten-withdrawals', 30_000, () => releaseForgottenWithdrawals(ctx));
   every('audit-money', 10_000, () => auditMoney(ctx));

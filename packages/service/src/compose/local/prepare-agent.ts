@@ -1,7 +1,9 @@
 import type { AgentTypes } from '@agent-network/contracts/agents/agent-types';
-import { AgentRegistration } from '@agent-network/contracts/agents/agents';
+import { AgentRegistration, AgentUpdate } from '@agent-network/contracts/agents/agents';
+import { hasDone } from '../../accounts/audit.ts';
 import { registerAgent } from '../../agents/listing/register-agent.ts';
 import { updateAgent } from '../../agents/listing/update-agent.ts';
+import { readAgent } from '../../agents/search/find-agent.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { NodeContext } from '../context.ts';
 import { freePort } from './free-port.ts';
@@ -40,6 +42,7 @@ export async function prepareAgent(
   const endpoint = `http://127.0.0.1:${port}/`;
   if (known && (await hasMoved(ctx, owner, known.id, endpoint))) {
     keys.agents[description.name] = { ...known, port };
+    await addWhatIsNew(ctx, owner, known.id, description);
     return { id: known.id, name: description.name, identityToken: known.identityToken, endpoint };
   }
   const input = AgentRegistration.parse({ ...description, endpoint });
@@ -56,6 +59,26 @@ async function registerExample(ctx: NodeContext, owner: Owner, input: AgentRegis
     if (!(err instanceof AppError)) throw err;
     ctx.log.warn({ err, agent: input.name }, 'example agent is registered without its types');
     return registerAgent(ctx, owner, untyped);
+  });
+}
+
+/**
+ * Adds types and example questions to an agent that has none, as it is from an earlier version, or was registered on a busy machine; not to
+ * one that its owner has changed.
+ */
+async function addWhatIsNew(ctx: NodeContext, owner: Owner, id: string, description: Description): Promise<void> {
+  const { types, exampleQuestions } = await readAgent(ctx, id);
+  const missing = {
+    ...(types === undefined && description.types ? { types: description.types } : {}),
+    ...(exampleQuestions.length === 0 && description.exampleQuestions
+      ? { exampleQuestions: description.exampleQuestions }
+      : {}),
+  };
+  if (Object.keys(missing).length === 0) return;
+  if (await hasDone(ctx, { accountId: owner.accountId, action: 'updateAgent', subjectId: id })) return;
+  await updateAgent(ctx, owner, id, AgentUpdate.parse(missing)).catch((err: unknown) => {
+    if (!(err instanceof AppError)) throw err;
+    ctx.log.warn({ err, agent: description.name }, 'example agent stays without its types');
   });
 }
 

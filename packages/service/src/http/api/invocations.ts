@@ -1,5 +1,4 @@
 import type { Api } from '@agent-network/contracts/api';
-import { resolveAgent } from '../../agents/search/find-agent.ts';
 import { invokeBulk, readBulk } from '../../calls/bulk/invoke-bulk.ts';
 import { hasEnded, type Invocation } from '../../calls/invocation.ts';
 import { toAgentResult, toCreated, toRecord } from '../../calls/invocation-view.ts';
@@ -67,9 +66,9 @@ export const invocationHandlers = {
   async invokeBulk(ctx, call) {
     if (call.body.webhookUrl !== undefined) requireAllowedUrl(ctx, 'webhookUrl', call.body.webhookUrl);
     await call.countMore(call.body.agents.length - 1);
-    const agents = await Promise.all(call.body.agents.map((ref) => resolveAgent(ctx, ref, 'agents')));
+    const { agents } = call.body;
     if (new Set(agents).size < agents.length) throw invalid('agents', 'names an agent twice');
-    return invokeBulk(ctx, call.caller, { ...call.body, agents }, { client: call.client.address, once: call.once });
+    return invokeBulk(ctx, call.caller, call.body, { client: call.client.address, once: call.once });
   },
   getBulk: (ctx, { caller, params }) => readBulk(ctx, caller, params.bulkId),
 } satisfies Partial<Handlers>;

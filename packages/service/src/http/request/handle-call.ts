@@ -173,18 +173,28 @@ const takesKeyLate = ({ name, parts }: Incoming, caller: Caller): boolean =>
   parts.query.quote === undefined &&
   !paymentHeaders.some((header) => parts.header(header) !== undefined);
 
-async function readParts(ctx: HttpContext, { row, parts, identify }: Incoming, first: Caller) {
+async function readParts(ctx: HttpContext, incoming: Incoming, first: Caller) {
+  const { row, parts, identify } = incoming;
   const { caller, body } = await readAs(
     first,
     async () => (row.body && row.bytes !== 'sent' ? parts.body() : undefined),
     identify,
   );
   const { params, query, header } = parts;
-  return { caller, parsed: await withAgentId(ctx, row, parseRequest(row, { params, query, header, body })) };
+  return { caller, parsed: await withAgentIds(ctx, incoming, parseRequest(row, { params, query, header, body })) };
 }
 
-/** Replaces a slug or name of an agent by its id, once and before anything is decided, so that all of a call is about one agent. */
-async function withAgentId(ctx: HttpContext, row: Endpoint, parsed: Parsed<Endpoint>): Promise<Parsed<Endpoint>> {
+/** Replaces slugs and names of agents by their ids, once and before anything is decided, so that all of a call is about the same agents. */
+async function withAgentIds(
+  ctx: HttpContext,
+  { name: endpoint, row }: Pick<Incoming, 'name' | 'row'>,
+  parsed: Parsed<Endpoint>,
+): Promise<Parsed<Endpoint>> {
+  if (endpoint === 'invokeBulk') {
+    const body = parsed.body as { readonly agents: readonly string[] };
+    const agents = await Promise.all(body.agents.map((ref) => resolveAgent(ctx, ref, 'agents')));
+    return { ...parsed, body: { ...body, agents } };
+  }
   const name = agentParamOf(row);
   if (name === undefined) return parsed;
   const params = parsed.params as Readonly<Record<string, string>>;
@@ -267,8 +277,15 @@ function keyedRequest({ row, parts }: Incoming, caller: Caller, parsed: Parsed<E
   if (key === undefined || !takesIdempotencyKey(row) || caller.kind === 'anonymous') return null;
   requireKeyText(key);
   const who = caller.kind === 'agent' ? caller.agentId : caller.accountId;
-  const fingerprint = fingerprintOf([row.method, parts.path, parsed.query, parsed.body]);
+  const fingerprint = fingerprintOf([row.method, pathOf(row, parts.path, parsed), parsed.query, parsed.body]);
   return { accountId: who, key, fingerprint, ...keyCallerOf(caller) };
+}
+
+/** The path as it is with the id of an agent, by whatever name the call has it. */
+function pathOf(row: Endpoint, path: string, { params }: Parsed<Endpoint>): string {
+  if (agentParamOf(row) === undefined) return path;
+  const given = params as Readonly<Record<string, string>>;
+  return row.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(given[name] ?? ''));
 }
 
 function requireKeyText(key: string): void {

@@ -3,8 +3,11 @@ import type { AccountCaller } from '../../accounts/caller.ts';
 import { emit } from '../../events/outbox/outbox.ts';
 import { invalid } from '../../lib/app-error.ts';
 import type { Store } from '../../store/database.ts';
-import { markCrossedAlerts, saveBalanceAlert } from '../ledger/balance-alert-store.ts';
+import { judgeAlerts, markCrossedAlerts, saveBalanceAlert } from '../ledger/balance-alert-store.ts';
 
+/** Alerts of one turn. */
+const TURN = 1000;
+/** Events of one transaction. */
 const AT_ONCE = 20;
 
 /** Sets the limit below which the balance of the account's treasury sends `balance.low`; null: it sends none. */
@@ -19,19 +22,26 @@ export async function setBalanceAlert(
   return { below: belowMicro === null ? null : formatUsdc(belowMicro) };
 }
 
-/** Sends `balance.low` for accounts with a balance below their limit, once until the balance rises again. */
-export async function tellLowBalances(ctx: Store): Promise<void> {
-  for (let crossed = AT_ONCE; crossed === AT_ONCE; ) {
-    crossed = await ctx.db.transaction(async (tx) => {
-      const alerts = await markCrossedAlerts(tx, AT_ONCE);
-      const events = alerts
-        .filter(({ isLow }) => isLow)
-        .map(({ accountId, treasuryId, availableMicro, belowMicro }) => {
-          const data = { treasuryId, available: formatUsdc(availableMicro), below: formatUsdc(belowMicro) };
-          return { type: 'balance.low' as const, accountId, subjectId: treasuryId ?? accountId, data };
-        });
-      await emit(tx, events, ctx.clock.now());
-      return alerts.length;
-    });
-  }
+/**
+ * Returns work that judges the next thousand alerts, from the first again after the last, and sends `balance.low` for accounts with a balance
+ * below their limit, once until the balance rises again.
+ */
+export function createLowBalanceWatch(ctx: Store, turn = TURN): () => Promise<void> {
+  let after = '';
+  return async () => {
+    const { crossed, last } = await judgeAlerts(ctx.db, after, turn);
+    for (let from = 0; from < crossed.length; from += AT_ONCE) await tellLow(ctx, crossed.slice(from, from + AT_ONCE));
+    after = last ?? '';
+  };
 }
+
+const tellLow = (ctx: Store, accountIds: readonly string[]): Promise<unknown> =>
+  ctx.db.transaction(async (tx) => {
+    const events = (await markCrossedAlerts(tx, accountIds))
+      .filter(({ isLow }) => isLow)
+      .map(({ accountId, treasuryId, availableMicro, belowMicro }) => {
+        const data = { treasuryId, available: formatUsdc(availableMicro), below: formatUsdc(belowMicro) };
+        return { type: 'balance.low' as const, accountId, subjectId: treasuryId ?? accountId, data };
+      });
+    await emit(tx, events, ctx.clock.now());
+  });

@@ -39,6 +39,22 @@ describe('an example agent', () => {
     expect(rows).toEqual([{ types_id: typesId }]);
   });
 
+  it.each([
+    ['of an earlier version gets types and example questions', null, 200, true],
+    ['that its owner changed stays as it is', { description: 'Mine.' }, 200, false],
+    ['of which a change was refused gets them', { description: 1 }, 400, true],
+  ])('%s', async (_, body, status, isTyped) => {
+    const [owner, keys, former] = [await h.newAccount(), { agents: {} }, newDescription()];
+    const { id } = await prepareAgent(h.ctx, keys, owner, former);
+    if (body) expect((await h.request('PUT', `/agents/${id}`, { key: owner.key, body })).status).toBe(status);
+    const exampleQuestions = ['Repeat what I say', 'Check that a call works'];
+    const types = { inputSchema: { type: 'object' } };
+    for (let start = 0; start < 2; start++)
+      await prepareAgent(h.ctx, keys, owner, { ...former, types, exampleQuestions });
+    const { data } = (await h.request('GET', `/agents/${id}`)).body;
+    expect([data.types, data.exampleQuestions]).toEqual(isTyped ? [types, exampleQuestions] : [undefined, []]);
+  });
+
   it('that was removed is registered anew', async () => {
     const [owner, keys, description] = [await h.newAccount(), { agents: {} }, newDescription()];
     const first = await prepareAgent(h.ctx, keys, owner, description);

@@ -77,8 +77,8 @@ const textOf = ({ description, input }: NonNullable<AgentTypes['examples']>[numb
   description ? `${description}: ${JSON.stringify(input)}` : JSON.stringify(input);
 
 /**
- * The examples of each skill, in their order. Questions and examples of the whole agent apply to every skill without its own; long ones only to the
- * first, as the card of an agent with fifty skills would repeat them fifty times.
+ * The examples of each skill, in their order. Questions and examples of the whole agent apply to every skill without its own; long ones only
+ * to the first, as the card of an agent with fifty skills would repeat them fifty times.
  */
 function examplesOf(types: AgentTypes, questions: readonly string[], capabilities: readonly string[]): string[][] {
   const whole = [...questions, ...(types.examples ?? []).map(textOf)];

@@ -82,6 +82,21 @@ it('a call, a quote and a bulk request by slug are about the agent that was firs
   expectError(await h.request('POST', '/invoke/bulk', { key: client.key, body: twice }), 'VALIDATION_ERROR');
 });
 
+it('a call and a bulk request under one key are the same by slug, name and id', async () => {
+  const headers = { 'x-sync': 'true', 'idempotency-key': 'by-any-name' };
+  const post = (to: string, body: object) =>
+    h.request('POST', to, { key: client.key, body: { task: 'x', ...body }, headers });
+  const first = (await post('/invoke/case-converter', {})).body.data;
+  expect(first).toMatchObject({ agentId: honest.id, status: 'completed' });
+  for (const name of [honest.id, `some-words-${honest.id.slice(4)}`])
+    expect((await post(`/invoke/${name}`, {})).body.data).toEqual(first);
+  expectError(await post(`/invoke/${squatter.id}`, {}), 'IDEMPOTENCY_KEY_REUSED');
+  headers['idempotency-key'] = 'bulk-by-any-name';
+  const bulk = (await post('/invoke/bulk', { agents: ['case-converter', squatter.id] })).body.data;
+  expect(bulk.requests[0].agentId).toBe(honest.id);
+  expect((await post('/invoke/bulk', { agents: [honest.id, squatter.id] })).body.data.bulkId).toBe(bulk.bulkId);
+});
+
 it('a wallet pays by slug for the agent that the terms name, and for no other', async () => {
   const unpaid = await h.request('POST', '/x402/case-converter', { body: { task: 'x' } });
   expect(unpaid.status).toBe(402);

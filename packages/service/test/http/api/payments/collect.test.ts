@@ -4,6 +4,7 @@ import { unkeyed } from '../../../../src/accounts/idempotency/once.ts';
 import { AppError } from '../../../../src/lib/app-error.ts';
 import { freezeTreasury } from '../../../../src/payments/ledger/treasury.ts';
 import { collectEarnings } from '../../../../src/payments/payouts/collect-earnings.ts';
+import { createLowBalanceWatch } from '../../../../src/payments/statements/balance-alert.ts';
 import { contradictions } from '../../../support/books.ts';
 import type { Harness, TestAccount } from '../../../support/harness.ts';
 import { borrowHarness } from '../../../support/lent-harness.ts';
@@ -94,6 +95,24 @@ describe('collected earnings', () => {
     await expect(collected({ agentId: sold ?? '' })).rejects.toMatchObject({ code: 'CONFLICT' });
     expect((await balance(key)).earnings).toBe('0.10');
   });
+});
+
+it('tells of low balances in bounded turns, from the first alert again after the last', async () => {
+  const accounts = await Promise.all(Array.from({ length: 5 }, () => h.newAccount()));
+  // The balance is zero, and the node's own watch is quicker or later than this one: both together tell each account once.
+  for (const { key } of accounts) await h.request('PUT', '/payments/balance/alert', { key, body: { below: '0.08' } });
+  const watch = createLowBalanceWatch(h.ctx, 2);
+  const [{ count } = { count: 0 }] = await h.ctx.db.query<{ count: number }>(
+    'alerts-of-test',
+    'select count(*)::int as count from balance_alert',
+    [],
+  );
+  for (let turn = 0; turn <= Math.ceil(count / 2) + 1; turn++) await watch();
+  const told = accounts.map(async ({ key }) => {
+    const { events } = (await h.request('GET', '/events?type=balance.low', { key })).body.data;
+    return events.length;
+  });
+  expect(await Promise.all(told)).toEqual([1, 1, 1, 1, 1]);
 });
 
 it('tells of a low balance once, and again after it had risen', async () => {
