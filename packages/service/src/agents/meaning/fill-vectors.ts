@@ -9,12 +9,14 @@ const CLAIM_MS = 60_000;
 /** A run ends after this time, so that the model has as much again for other work, and a stop does not wait. */
 const RUN_MS = 500;
 const RENEWED_AT_ONCE = 1000;
+/** Pause after a failure: starting the model in vain takes time of a processor. */
+const FAILURE_PAUSE_MS = 60_000;
 /** Pause between two looks for vectors of other models, such as processes with other settings make. */
 const RENEW_PAUSE_MS = 3_600_000;
 
 /** Gives the texts of agents their vectors. */
 export interface VectorFiller {
-  /** Makes those that are due, for half a second at most. Rejects when the model fails; the claimed ones are due again after a minute. */
+  /** Makes those that are due, for half a second at most. Rejects when the model fails; then it pauses for a minute, and so do the claimed ones. */
   fill(): Promise<void>;
   /** True if there may be vectors of other models. */
   isRenewalDue(): boolean;
@@ -22,10 +24,12 @@ export interface VectorFiller {
 
 export function createVectorFiller(ctx: FillContext, model: TextModel): VectorFiller {
   let renewalDueMs = 0;
+  let pausedUntilMs = 0;
   const isRenewalDue = () => performance.now() >= renewalDueMs;
   return {
     isRenewalDue,
     async fill() {
+      if (performance.now() < pausedUntilMs) return;
       const { db, clock } = ctx;
       if (isRenewalDue()) {
         const count = await renewVectors(db, { model: model.id, now: clock.now(), limit: RENEWED_AT_ONCE });
@@ -37,7 +41,10 @@ export function createVectorFiller(ctx: FillContext, model: TextModel): VectorFi
         const until = new Date(now.getTime() + CLAIM_MS);
         const due = await claimDueTexts(db, { now, until, limit: model.atOnce });
         if (due.length === 0) return;
-        await makeVectors(ctx, model, due);
+        await makeVectors(ctx, model, due).catch((error) => {
+          pausedUntilMs = performance.now() + FAILURE_PAUSE_MS;
+          throw error;
+        });
       } while (performance.now() < endMs);
     },
   };

@@ -48,7 +48,10 @@ it('a job that takes more is ended with its thread, and one that never ends as w
 
 it.each(['exit', 'error'] as const)('a thread that ends without a job (%s) is replaced', async (endsAfter) => {
   const thread = await newThread(400);
-  const first = await thread.run({ endsAfter });
+  const running = thread.run({ endsAfter, waitMs: 20 });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(thread.isStarted()).toBe(false);
+  const first = await running;
   await expect.poll(thread.isStarted).toBe(false);
   expect(await thread.run({})).not.toBe(first);
 });

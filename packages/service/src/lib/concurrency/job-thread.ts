@@ -5,7 +5,7 @@ import { createSemaphore } from './semaphore.ts';
 export interface JobThread<Job, Result> {
   /** Throws JobTimeoutError when the job takes too long, and any error that ends the thread. */
   run(job: Job): Promise<Result>;
-  /** False: the next job starts a thread first. */
+  /** False: the next job has to wait for the start of a thread. */
   isStarted(): boolean;
 }
 
@@ -25,6 +25,7 @@ export interface JobThreadLimits {
  */
 export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimits): JobThread<Job, Result> {
   let worker: Worker | null = null;
+  let hasAnswered = false;
   let idle: NodeJS.Timeout | undefined;
   const jobs = createSemaphore();
 
@@ -37,6 +38,7 @@ export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimit
     const { maxHeapMb } = limits;
     const resourceLimits = maxHeapMb === undefined ? {} : { maxOldGenerationSizeMb: maxHeapMb };
     const started = new Worker(script, { resourceLimits });
+    hasAnswered = false;
     started.unref();
     // One that dies without a job is not given the next.
     started.once('exit', () => {
@@ -57,6 +59,7 @@ export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimit
     thread.postMessage(job);
     try {
       const result = await promise;
+      hasAnswered = true;
       idle = setTimeout(end, limits.idleMs).unref();
       return result;
     } catch (error) {
@@ -68,7 +71,7 @@ export function createJobThread<Job, Result>(script: URL, limits: JobThreadLimit
     }
   }
 
-  return { run: (job) => jobs.run(() => runNow(job)), isStarted: () => worker !== null };
+  return { run: (job) => jobs.run(() => runNow(job)), isStarted: () => worker !== null && hasAnswered };
 }
 
 /** Multiple of a job's processor time that it may take where other programs have the processors. */

@@ -112,8 +112,10 @@ test('only what belongs to the text makes it due', async () => {
 });
 
 test('a model that fails loses nothing: the texts are due again when the claim has ended', async () => {
-  const { filler } = modelNamed('a', () => Promise.reject(new Error('no')));
+  const { filler, texts } = modelNamed('a', () => Promise.reject(new Error('no')));
   await expect(filler.fill()).rejects.toThrow('no');
+  await filler.fill();
+  expect(texts).toHaveLength(3);
   expect(await dueIds()).toEqual(ids);
   await db.pool.query('update agent_vector set due_at = now() where due_at > now()');
   await modelNamed('a').filler.fill();

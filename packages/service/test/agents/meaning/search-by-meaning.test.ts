@@ -127,6 +127,32 @@ describe('a search by meaning', () => {
     for (const score of scores) expect(score).toBeGreaterThan(0);
   });
 
+  it('serves programs and people: MCP, A2A and the public page', async () => {
+    await h.ctx.db.pool.query(`update agent set status = 'online', next_check_at = null where status <> 'removed'`);
+    const text = 'how much is bitcoin worth right now';
+    await until(async () => (await search({ query: { text } })).rankedBy === 'meaning');
+    const params = { name: 'search_agents', arguments: { query: text } };
+    const { body: called } = await h.request('POST', '/mcp', {
+      key: owner.key,
+      headers: { accept: 'application/json, text/event-stream' },
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+    });
+    const rpc = typeof called === 'string' ? JSON.parse(/^data: (.*)$/m.exec(called)?.[1] ?? '') : called;
+    expect(rpc.result.structuredContent).toMatchObject({ rankedBy: 'meaning' });
+    expect(rpc.result.structuredContent.agents[0].name).toBe('Token Price Oracle');
+    const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text }] };
+    const { body: told } = await h.request('POST', '/a2a', {
+      key: owner.key,
+      headers: { 'a2a-version': '1.0' },
+      body: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } },
+    });
+    expect(told.result.message.parts[1].data.agents[0].name).toBe('Token Price Oracle');
+    const { body: page } = await h.request('GET', `/explore?q=${encodeURIComponent(text)}`, {
+      headers: { accept: 'text/html' },
+    });
+    expect(page).toContain('Token Price Oracle');
+  });
+
   it('does not touch vectors by what is no text', async () => {
     const before = await h.ctx.db.pool.query('select max(stored_at) from agent_vector');
     await h.ctx.db.pool.query(
