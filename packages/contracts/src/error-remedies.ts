@@ -23,13 +23,14 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
     'Delete files, wait until old requests reach the end of their retention period, ask for smaller results, or move to a plan with more storage.',
   LENGTH_REQUIRED:
     'Send the length of the content in `Content-Length`; most clients do it for a body that they have whole.',
-  PAYLOAD_TOO_LARGE: 'Send less than 1 MiB. Put large input where the agent can fetch it, and send its address.',
+  PAYLOAD_TOO_LARGE: 'Send less than 1 MiB. Upload large contents as files (`PUT /files/{sha256}`), and refer to them.',
   DIGEST_MISMATCH:
     'The content was changed or cut off on its way, or the hash is of something else. Hash the bytes that you send, and upload again.',
   INSUFFICIENT_FUNDS:
     'Deposit at least `details.required` less `details.available` into the treasury, then repeat the call; or withdraw at most `details.available`.',
   NO_AGENT_FITS:
     'Raise `maxCost` to `details.cheapest`, ask for fewer capabilities, or word the task differently. Where `details.cheapest` is not above `maxCost`, raising it does not help: name a capability or an agent. `details.considered` counts the agents that match at any price.',
+  FILE_NOT_FOUND: 'Upload the file with the same account, by `PUT /files/{sha256}`, and repeat the call.',
   IDEMPOTENCY_KEY_REUSED:
     'Make a new `Idempotency-Key` for each new call, and keep it only for repetitions of the same one.',
   INSUFFICIENT_BALANCE:

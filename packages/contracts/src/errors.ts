@@ -124,6 +124,11 @@ export const errorCatalogue = {
       }),
     }),
   },
+  FILE_NOT_FOUND: {
+    status: 422,
+    when: 'The input refers to a file (`$file`) that the account does not have. Nothing was charged.',
+    extra: none,
+  },
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
     when: 'The Idempotency-Key was used for another request in the last 24 hours.',

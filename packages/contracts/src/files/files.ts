@@ -115,6 +115,7 @@ export const fileEndpoints = {
     summary: 'Read the content of a file, or a range of it',
     params: z.object({ fileId: FileRef }),
     query: z.object({
+      request: Id.optional().describe('Of a link for an agent: the request that it is for.'),
       upload: Id.optional().describe('Of a link: the upload that it belongs to.'),
       exp: queryInteger(0, 99_999_999_999).optional().describe('Of a link: its end, in seconds since 1970.'),
       sig: Id.optional().describe('Of a link: its signature.'),

@@ -58,6 +58,7 @@ export const bulkEndpoints = {
     body: BulkRequest,
     data: BulkResult,
     errors: [
+      'FILE_NOT_FOUND',
       'SPENDING_LIMIT_EXCEEDED',
       'STORAGE_LIMIT_EXCEEDED',
       'INSUFFICIENT_FUNDS',

@@ -222,6 +222,7 @@ export const paymentQuery = z.object({
 });
 
 export const invocationErrors = [
+  'FILE_NOT_FOUND',
   'STORAGE_LIMIT_EXCEEDED',
   'PAYMENT_REQUIRED',
   'SPENDING_LIMIT_EXCEEDED',

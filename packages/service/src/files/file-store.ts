@@ -186,13 +186,32 @@ export async function findFile(sql: Sql, ownerId: string, sha256: Buffer): Promi
   return row ?? null;
 }
 
-/** The file that an upload made. */
-export async function findFileByBlob(sql: Sql, blobId: string): Promise<FilePlace | null> {
-  const [row] = await sql.query<FilePlace>('find-file-by-blob', `select ${PLACE} ${FROM} where f.blob_id = $1`, [
-    blobId,
-  ]);
+/** The file that an upload made; null: it was deleted, or the request that reads it was cancelled. */
+export async function findFileByBlob(sql: Sql, blobId: string, requestId: string | null): Promise<FilePlace | null> {
+  const [row] = await sql.query<FilePlace>(
+    'find-file-by-blob',
+    `select ${PLACE} ${FROM} where f.blob_id = $1
+       and not exists (select from invocation where id = $2 and status = 'cancelled')`,
+    [blobId, requestId],
+  );
   return row ?? null;
 }
+
+/** Keeps files of an owner at least until a time. Returns the hashes of those that there are. */
+export async function keepFiles(sql: Sql, ownerId: string, hashes: readonly Buffer[], until: Date): Promise<Buffer[]> {
+  const rows = await sql.query<{ sha256: Buffer }>(
+    'keep-files',
+    `update file set expires_at = greatest(expires_at, $3) where owner_id = $1 and sha256 = any($2) returning sha256`,
+    [ownerId, hashes, until],
+  );
+  return rows.map(({ sha256 }) => sha256);
+}
+
+export const findFiles = (sql: Sql, ownerId: string, hashes: readonly Buffer[]): Promise<FileRow[]> =>
+  sql.query<FileRow>('find-files', `select ${FILE} ${FROM} where f.owner_id = $1 and f.sha256 = any($2)`, [
+    ownerId,
+    hashes,
+  ]);
 
 /** Files of an owner, newest first, after a position. */
 export const listFileRows = (

@@ -28,22 +28,33 @@ const PURPOSE = 'file link';
 interface Linked {
   readonly sha256: Buffer;
   readonly upload: string;
+  /** The request that the link is for; absent: none. */
+  readonly request?: string | undefined;
   readonly exp: number;
 }
 
-const signedParts = ({ sha256, upload, exp }: Linked): string[] => ['GET', sha256.toString('hex'), upload, String(exp)];
+const signedParts = ({ sha256, upload, request = '', exp }: Linked): string[] => [
+  ...['GET', sha256.toString('hex'), upload, request],
+  String(exp),
+];
 
 interface LinkContext {
   readonly secrets: Secrets;
   readonly filesBaseUrl: string;
 }
 
+/** Link to a content, without a key. */
+export function linkOf({ secrets, filesBaseUrl }: LinkContext, link: Linked): string {
+  const sig = secrets.authenticate(PURPOSE, signedParts(link));
+  const { request, upload, exp, sha256 } = link;
+  const query = new URLSearchParams({ ...(request ? { request } : {}), upload, exp: String(exp), sig });
+  return `${filesBaseUrl}/files/${sha256.toString('hex')}/content?${query}`;
+}
+
 /** A file with a link to its content that is valid for an hour. */
 export function detailView(ctx: LinkContext, row: FileRow, now: Date): FileDetail {
-  const link = { sha256: row.sha256, upload: row.blobId, exp: Math.floor(now.getTime() / 1000) + LINK_S };
-  const sig = ctx.secrets.authenticate(PURPOSE, signedParts(link));
-  const query = new URLSearchParams({ upload: link.upload, exp: String(link.exp), sig });
-  return { ...fileView(row), url: `${ctx.filesBaseUrl}/files/${row.sha256.toString('hex')}/content?${query}` };
+  const exp = Math.floor(now.getTime() / 1000) + LINK_S;
+  return { ...fileView(row), url: linkOf(ctx, { sha256: row.sha256, upload: row.blobId, exp }) };
 }
 
 /** True for a link that this node signed and that has not ended. */

@@ -47,24 +47,25 @@ export async function requireFile(ctx: FileServices, caller: KnownCaller, fileId
 }
 
 export interface FileLink {
+  readonly request?: string | undefined;
   readonly upload?: string | undefined;
   readonly exp?: number | undefined;
   readonly sig?: string | undefined;
 }
 
-/** The file of a link. Throws NOT_FOUND if the link is not valid or has ended, or the file was deleted. */
+/** The file of a link. Throws NOT_FOUND if the link is not valid or has ended, the file was deleted, or its request was cancelled. */
 export async function findLinked(
   ctx: FileServices,
   fileId: string,
-  { upload, exp, sig }: FileLink,
+  { request, upload, exp, sig }: FileLink,
 ): Promise<FilePlace> {
   const sha256 = readFileId(fileId);
   const isValid =
     upload !== undefined &&
     exp !== undefined &&
     sig !== undefined &&
-    isValidLink(ctx, { sha256, upload, exp, sig }, ctx.clock.now());
-  const file = isValid ? await findFileByBlob(ctx.db, upload) : null;
+    isValidLink(ctx, { sha256, request, upload, exp, sig }, ctx.clock.now());
+  const file = isValid ? await findFileByBlob(ctx.db, upload, request ?? null) : null;
   if (!file) throw new AppError('NOT_FOUND', 'The link is not valid, or has ended. Ask its sender for a new one.');
   return file;
 }

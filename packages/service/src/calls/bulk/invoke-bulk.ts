@@ -10,6 +10,8 @@ import { spend } from '../../accounts/limits/spend.ts';
 import { budgetOf, dayExceeded, requireWithinLimits } from '../../accounts/spending-limits.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { requireAgent, requireOnline } from '../../agents/search/find-agent.ts';
+import { requireFiles } from '../../files/file-refs.ts';
+import { ownerOf } from '../../files/receive-file.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -82,6 +84,7 @@ async function decide(
   await requireStorage(ctx, caller);
   const now = ctx.clock.now();
   const deadline = deadlineOf(body.deadline, now);
+  await requireFiles(ctx, body.input, { ownerId: ownerOf(caller), deadline });
   for (const { agent, priceMicro } of parts) requireWithinLimits(caller, agent.id, priceMicro);
   const called = parts.filter(({ isCallable }) => isCallable);
   const sold = called.map(({ agent, priceMicro }) => ({ agent, body, priceMicro }));

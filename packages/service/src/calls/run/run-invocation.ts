@@ -9,6 +9,8 @@ import {
   withoutSecrets,
 } from '../../agents/health/upstream.ts';
 import type { NodeKeys } from '../../chain/keys/node-keys.ts';
+import { withFileLinks } from '../../files/file-refs.ts';
+import type { FileServices } from '../../files/file-services.ts';
 import { invariant } from '../../lib/invariant.ts';
 import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { resumed } from '../../lib/telemetry/tracing.ts';
@@ -32,6 +34,7 @@ import { findOverdue } from './queue-store.ts';
 export interface RunContext
   extends HomeCallContext,
     Pick<NodeKeys, 'secrets'>,
+    Pick<FileServices, 'filesBaseUrl'>,
     Pick<CallServices, 'finisher'>,
     Pick<AgentServices, 'agentFinder' | 'typeChecks'> {}
 
@@ -89,8 +92,17 @@ async function call(
   const identityToken = ctx.secrets.openOrNull(tokenSealed);
   if (identityToken === null) return tokenLost;
   const target = { ...openUpstream(ctx.secrets, { ...agent, id: invocation.agentId }), identityToken };
-  const outcome = await callAgent(ctx, { target, invocation, signal });
+  const sent = await withLinks(ctx, invocation);
+  const outcome = await callAgent(ctx, { target, invocation: sent, signal });
   return whileAway(signal, () => checked(ctx, invocation, outcome));
+}
+
+/** The request as its agent gets it: with links to the files of its input. */
+async function withLinks(ctx: RunContext, invocation: Invocation): Promise<Invocation> {
+  const { id, accountId, callerAgentId, deadline } = invocation;
+  const use = { requestId: id, ownerId: callerAgentId ?? accountId, deadline };
+  const input = await withFileLinks(ctx, invocation.input, use);
+  return input === invocation.input ? invocation : { ...invocation, input };
 }
 
 /** A result that does not fit the schema that the agent declared when the request was accepted is a failure. */

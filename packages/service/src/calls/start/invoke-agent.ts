@@ -3,6 +3,8 @@ import { TakeKeyFirstError } from '../../accounts/idempotency/once.ts';
 import { countingFree } from '../../accounts/limits/free-calls.ts';
 import { budgetOf, dayExceeded } from '../../accounts/spending-limits.ts';
 import { requireAgent } from '../../agents/search/find-agent.ts';
+import { requireFiles, requireNoFiles } from '../../files/file-refs.ts';
+import { ownerOf } from '../../files/receive-file.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import { openEarning } from '../../payments/ledger/treasury.ts';
@@ -93,6 +95,8 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   // Other nodes are paid on the default network.
   if (choice.agent.home && ctx.chain.ledgerAsset !== null) throw paymentRequired(ctx, purchase.due, 'invalid_network');
   const deadline = deadlineFor(ctx, input);
+  if (agent.home === null) await requireFiles(ctx, input.body.input, { ownerId: ownerOf(caller), deadline });
+  else requireNoFiles(input.body.input);
   const knowing = readKnownMeanwhile(ctx, caller, agent, input.keyless !== undefined);
   const { method, means } = await authorize(ctx, caller, input, { choice, purchase });
   const priceMicro = means?.priceMicro ?? choice.priceMicro;

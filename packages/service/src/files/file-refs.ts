@@ -1,0 +1,87 @@
+import { AppError, invalid } from '../lib/app-error.ts';
+import type { FileServices } from './file-services.ts';
+import { findFiles, keepFiles } from './file-store.ts';
+import { fileIdOf, linkOf, readFileId } from './file-view.ts';
+
+const FILE_ID = /^sha256:[0-9a-f]{64}$/;
+const MAX_REFS = 50;
+/** Time for which a link is valid after the deadline of its request. */
+const MORE_MS = 3_600_000;
+
+/** `{"$file": "sha256:…"}`, anywhere in a JSON value. One with a `url` of its own is left as it is. */
+type FileRef = Readonly<Record<string, unknown>> & { readonly $file: string };
+
+const isRef = (value: object): value is FileRef =>
+  '$file' in value && typeof value.$file === 'string' && FILE_ID.test(value.$file) && !('url' in value);
+
+/** Ids of the files that a JSON value refers to, each once. */
+export function fileRefsOf(value: unknown): string[] {
+  const ids = new Set<string>();
+  const walk = (each: unknown): void => {
+    if (typeof each !== 'object' || each === null) return;
+    if (!Array.isArray(each) && isRef(each)) ids.add(each.$file);
+    else for (const inner of Object.values(each)) walk(inner);
+  };
+  walk(value);
+  return [...ids];
+}
+
+interface Use {
+  /** Owner of the files. */
+  readonly ownerId: string;
+  readonly deadline: Date;
+}
+
+/**
+ * Keeps the files that an input refers to until an hour after the deadline of its request. Throws FILE_NOT_FOUND when the owner lacks one,
+ * whoever else has it. Without references it asks nothing.
+ */
+export async function requireFiles(
+  { db }: Pick<FileServices, 'db'>,
+  input: unknown,
+  { ownerId, deadline }: Use,
+): Promise<void> {
+  const ids = fileRefsOf(input);
+  if (ids.length === 0) return;
+  if (ids.length > MAX_REFS) throw invalid('input', `refers to more than ${MAX_REFS} files`);
+  const until = new Date(deadline.getTime() + MORE_MS);
+  const kept = new Set((await keepFiles(db, ownerId, ids.map(readFileId), until)).map(fileIdOf));
+  const missing = ids.find((id) => !kept.has(id));
+  if (missing === undefined) return;
+  throw new AppError('FILE_NOT_FOUND', `The account has no file ${missing}. Upload it first; nothing was charged.`);
+}
+
+/** Throws VALIDATION_ERROR for an input with files: nodes do not hand them on to each other. */
+export function requireNoFiles(input: unknown): void {
+  if (fileRefsOf(input).length > 0)
+    throw invalid('input', 'refers to a file, which agents of other nodes cannot read: send a "url" that they can');
+}
+
+interface LinkedUse extends Use {
+  readonly requestId: string;
+}
+
+/** An input as its agent gets it: each file with its size, type and name, and a link to its content. */
+export async function withFileLinks<T>(
+  ctx: Pick<FileServices, 'db' | 'secrets' | 'filesBaseUrl'>,
+  input: T,
+  { ownerId, requestId, deadline }: LinkedUse,
+): Promise<T> {
+  const ids = fileRefsOf(input);
+  if (ids.length === 0) return input;
+  const exp = Math.ceil((deadline.getTime() + MORE_MS) / 1000);
+  const files = await findFiles(ctx.db, ownerId, ids.slice(0, MAX_REFS).map(readFileId));
+  const facts = new Map(
+    files.map(({ sha256, blobId, size, mediaType, name }) => {
+      const url = linkOf(ctx, { sha256, upload: blobId, request: requestId, exp });
+      return [fileIdOf(sha256), { mediaType, ...(name === null ? {} : { name }), size, url }];
+    }),
+  );
+  const linked = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(linked);
+    if (isRef(value)) return { ...value, ...facts.get(value.$file) };
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, linked(inner)]));
+  };
+  return linked(input) as T;
+}
