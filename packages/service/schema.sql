@@ -162,7 +162,7 @@ CREATE TRIGGER agent_added AFTER INSERT OR DELETE ON public.agent FOR EACH ROW E
 CREATE TRIGGER agent_changed AFTER UPDATE OF account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro, tiers, endpoint, metadata, status, reputation, token_hash, token_sealed, endpoint_proven_at, response_ms, is_accepting, home_node, token_id, frozen_at ON public.agent FOR EACH ROW WHEN (((((((((((((((((((((old.account_id IS DISTINCT FROM new.account_id) OR (old.owner_address IS DISTINCT FROM new.owner_address)) OR (old.name IS DISTINCT FROM new.name)) OR (old.description IS DISTINCT FROM new.description)) OR (old.capabilities IS DISTINCT FROM new.capabilities)) OR (old.per_request_micro IS DISTINCT FROM new.per_request_micro)) OR (old.per_hour_micro IS DISTINCT FROM new.per_hour_micro)) OR ((old.tiers)::text IS DISTINCT FROM (new.tiers)::text)) OR (old.endpoint IS DISTINCT FROM new.endpoint)) OR ((old.metadata)::text IS DISTINCT FROM (new.metadata)::text)) OR (old.status IS DISTINCT FROM new.status)) OR (old.reputation IS DISTINCT FROM new.reputation)) OR (old.token_hash IS DISTINCT FROM new.token_hash)) OR (old.token_sealed IS DISTINCT FROM new.token_sealed)) OR (old.endpoint_proven_at IS DISTINCT FROM new.endpoint_proven_at)) OR (old.response_ms IS DISTINCT FROM new.response_ms)) OR (old.is_accepting IS DISTINCT FROM new.is_accepting)) OR (old.home_node IS DISTINCT FROM new.home_node)) OR (old.token_id IS DISTINCT FROM new.token_id)) OR (old.frozen_at IS DISTINCT FROM new.frozen_at))) EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_newness_changed AFTER UPDATE OF is_new ON public.agent FOR EACH ROW WHEN ((old.is_new IS DISTINCT FROM new.is_new)) EXECUTE FUNCTION note_replica_change('agent');
 CREATE TRIGGER agent_questions_changed AFTER UPDATE OF example_questions ON public.agent FOR EACH ROW WHEN ((old.example_questions IS DISTINCT FROM new.example_questions)) EXECUTE FUNCTION note_replica_change('agent');
-CREATE TRIGGER agent_terms_changed AFTER UPDATE OF per_request_micro, metadata ON public.agent FOR EACH ROW WHEN (((old.per_request_micro IS DISTINCT FROM new.per_request_micro) OR ((old.metadata ->> 'priceHints'::text) IS DISTINCT FROM (new.metadata ->> 'priceHints'::text)) OR (((old.metadata -> 'sizeSteps'::text))::text IS DISTINCT FROM ((new.metadata -> 'sizeSteps'::text))::text) OR (((old.metadata -> 'perUnit'::text))::text IS DISTINCT FROM ((new.metadata -> 'perUnit'::text))::text))) EXECUTE FUNCTION note_former_terms();
+CREATE TRIGGER agent_terms_changed AFTER UPDATE OF per_request_micro, metadata ON public.agent FOR EACH ROW WHEN (((old.per_request_micro IS DISTINCT FROM new.per_request_micro) OR ((old.metadata ->> 'priceHints'::text) IS DISTINCT FROM (new.metadata ->> 'priceHints'::text)) OR (((old.metadata -> 'sizeSteps'::text))::text IS DISTINCT FROM ((new.metadata -> 'sizeSteps'::text))::text) OR (((old.metadata -> 'perUnit'::text))::text IS DISTINCT FROM ((new.metadata -> 'perUnit'::text))::text) OR (((old.metadata -> 'perUsage'::text))::text IS DISTINCT FROM ((new.metadata -> 'perUsage'::text))::text))) EXECUTE FUNCTION note_former_terms();
 CREATE TRIGGER agent_text_added AFTER INSERT ON public.agent FOR EACH ROW EXECUTE FUNCTION note_agent_text();
 CREATE TRIGGER agent_text_changed AFTER UPDATE OF name, description, capabilities, metadata, example_questions, status ON public.agent FOR EACH ROW WHEN (((((((old.name IS DISTINCT FROM new.name) OR (old.description IS DISTINCT FROM new.description)) OR (old.capabilities IS DISTINCT FROM new.capabilities)) OR (((old.metadata -> 'tags'::text))::text IS DISTINCT FROM ((new.metadata -> 'tags'::text))::text)) OR (old.example_questions IS DISTINCT FROM new.example_questions)) OR ((old.status = 'removed'::text) IS DISTINCT FROM (new.status = 'removed'::text)))) EXECUTE FUNCTION note_agent_text();
 CREATE TRIGGER agent_types_changed AFTER UPDATE OF types_id ON public.agent FOR EACH ROW WHEN ((old.types_id IS DISTINCT FROM new.types_id)) EXECUTE FUNCTION note_replica_change('agent');
@@ -972,6 +972,8 @@ END) stored not null,
   shown_at timestamp with time zone,
   is_ended_early boolean default false not null,
   scheme text,
+  usage_terms json,
+  usage json,
   constraint invocation_pkey PRIMARY KEY (id),
   constraint invocation_caller_kind_check CHECK ((caller_kind = ANY (ARRAY['account'::text, 'agent'::text, 'wallet'::text, 'node'::text]))),
   constraint invocation_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['cancelled_by_caller'::text, 'bulk_decided'::text]))),
@@ -1007,6 +1009,7 @@ CREATE INDEX invocation_received ON public.invocation USING btree (agent_id, sta
 CREATE INDEX invocation_received_failed ON public.invocation USING btree (agent_id, error_code, created_at DESC, id) WHERE (status = 'failed'::text);
 CREATE INDEX invocation_unsuccessful ON public.invocation USING btree (account_id, status, created_at DESC, id) WHERE (status = ANY (ARRAY['failed'::text, 'cancelled'::text]));
 CREATE INDEX invocation_unsuccessful_cost ON public.invocation USING btree (account_id, status, created_at) INCLUDE (agent_id, cost_micro) WHERE ((status = ANY (ARRAY['failed'::text, 'cancelled'::text])) AND (cost_micro > 0));
+CREATE INDEX invocation_usage ON public.invocation USING btree (agent_id, completed_at DESC) WHERE (usage IS NOT NULL);
 CREATE TRIGGER invocation_scheme BEFORE INSERT ON public.invocation FOR EACH ROW WHEN (((new.scheme IS NULL) AND (new.payer_ledger_id IS NOT NULL))) EXECUTE FUNCTION fill_invocation_scheme();
 
 create table invocation_chunk (
@@ -1259,6 +1262,7 @@ create table quote (
   factors json,
   unit_measure text,
   shown_share smallint,
+  usage_terms json,
   constraint quote_pkey PRIMARY KEY (id),
   constraint quote_used_by_key UNIQUE (used_by),
   constraint quote_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
@@ -1670,7 +1674,7 @@ CREATE OR REPLACE FUNCTION public.note_former_terms()
 AS $function$
 declare former json := json_build_object(
   'perRequestMicro', old.per_request_micro::text, 'takesHints', coalesce((old.metadata->>'priceHints')::boolean, false),
-  'sizeSteps', old.metadata->'sizeSteps', 'perUnit', old.metadata->'perUnit');
+  'sizeSteps', old.metadata->'sizeSteps', 'perUnit', old.metadata->'perUnit', 'perUsage', old.metadata->'perUsage');
 begin
   delete from former_terms f where f.agent_id = old.id and (f.ended_at < now() - interval '2 days'
     or f.digest in (select digest from former_terms where agent_id = old.id order by (terms->>'perRequestMicro')::numeric offset 99));

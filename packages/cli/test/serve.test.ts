@@ -139,6 +139,7 @@ it.skipIf(process.platform === 'win32').each(['no-such-program', './no-such-prog
 const callOf = (more: Partial<AgentCall> = {}): AgentCall => ({
   ...{ requestId: 'req_1', agentId: 'agent_1', task: 'hello', input: {}, capability: null, context: null },
   ...{ priority: 'normal', deadline: null, maxSpend: null, metadata: {}, isStreamed: false, charge: () => undefined },
+  used: () => undefined,
   signal: new AbortController().signal,
   ...more,
 });

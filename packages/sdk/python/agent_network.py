@@ -783,10 +783,15 @@ class AgentError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """A result with its cost in USDC, which lowers the price of this call, and never raises it."""
+    """A result with its cost in USDC, which lowers the price of this call and never raises it, or with what it used.
+
+    An agent with a price by usage is paid by `usage`: `{"units": [{"unit": "page", "quantity": "3"}]}`, or the usage of a
+    model's API as it is.
+    """
 
     value: Any
-    cost: str
+    cost: Optional[str] = None
+    usage: Optional[Mapping[str, Any]] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -899,12 +904,14 @@ class _Job:
         given = handler(self.call)
         if inspect.isgenerator(given):
             given = self._collected(given)
-        value, cost = (given.value, given.cost) if isinstance(given, Result) else (given, None)
-        if cost is not None:
-            _micro(cost)
+        told = given if isinstance(given, Result) else Result(given)
+        if told.cost is not None:
+            _micro(told.cost)
         took = f"{time.monotonic() - started:.2f}s"
-        answer = {"result": value, "completion_time": took, "agent_id": self.call.agent_id}
-        body = json.dumps(answer if cost is None else {**answer, "cost": cost}, allow_nan=False).encode()
+        further = {"cost": told.cost, "usage": told.usage}
+        answer = {"result": told.value, "completion_time": took, "agent_id": self.call.agent_id}
+        answer.update({name: value for name, value in further.items() if value is not None})
+        body = json.dumps(answer, allow_nan=False).encode()
         if len(body) > _MAX_RESULT:
             raise AgentError("result_too_large", "The result is larger than 1 MiB")
         return body

@@ -77,7 +77,7 @@ describe('is refused', () => {
 
   it('when anything that is signed was changed', async () => {
     const good = await receipt();
-    for (const [name, value] of Object.entries(message)) {
+    for (const [name, value = ''] of Object.entries(message)) {
       const other =
         typeof value === 'number'
           ? value + 1

@@ -1,5 +1,10 @@
 import { canonicalJson } from '@agent-network/contracts/canonical-json';
-import { invocationReceiptDomain, invocationReceiptTypes } from '@agent-network/contracts/payments/receipt-types';
+import {
+  invocationReceiptDomain,
+  type ReceiptVersion,
+  receiptTypesOf,
+  receiptVersions,
+} from '@agent-network/contracts/payments/receipt-types';
 import type { InvocationReceipt, SignedReceipt } from '@agent-network/contracts/payments/receipts';
 import { type Hex, recoverTypedDataAddress, sha256, stringToBytes } from 'viem';
 
@@ -13,7 +18,8 @@ export type ReceiptRefusal =
   | 'other_task'
   | 'other_input'
   | 'other_context'
-  | 'other_result';
+  | 'other_result'
+  | 'other_usage';
 
 /** The receipt was not signed by that node, was changed, or is about something else. */
 export class ReceiptVerificationError extends Error {
@@ -38,6 +44,8 @@ export interface ReceiptExpectation {
   readonly input?: unknown;
   readonly context?: string | null;
   readonly result?: unknown;
+  /** `usage` of the record: what the call used. */
+  readonly usage?: unknown;
 }
 
 /** The value in its wire form: without undefined fields, and with dates as texts. */
@@ -51,22 +59,22 @@ export const hashOfJson = (value: unknown): Hex => sha256(stringToBytes(canonica
  * message; throws `ReceiptVerificationError`.
  */
 export async function verifyReceipt(receipt: SignedReceipt, expected: ReceiptExpectation): Promise<InvocationReceipt> {
-  const { message, chainId } = read(receipt);
-  const signer = await signerOf(receipt.signature, message, chainId);
+  const { message, chainId, version } = read(receipt);
+  const signer = await signerOf(receipt.signature, message, { chainId, version });
   if (signer?.toLowerCase() !== expected.wallet.toLowerCase())
     throw refuse('wrong_signature', 'The receipt was not signed by this wallet, or was changed');
   if (expected.chainId !== undefined && expected.chainId !== chainId)
     throw refuse('other_chain', 'The receipt is of another chain');
   if (expected.requestId !== undefined && expected.requestId !== message.requestId)
     throw refuse('other_request', 'The receipt is of another request');
-  for (const part of ['task', 'input', 'context', 'result'] as const) requirePart(part, message, expected);
+  for (const part of ['task', 'input', 'context', 'result', 'usage'] as const) requirePart(part, message, expected);
   return message;
 }
 
 const refuse = (reason: ReceiptRefusal, text: string) => new ReceiptVerificationError(reason, text);
 
 function requirePart(
-  part: 'task' | 'input' | 'context' | 'result',
+  part: 'task' | 'input' | 'context' | 'result' | 'usage',
   message: InvocationReceipt,
   expected: ReceiptExpectation,
 ): void {
@@ -75,21 +83,26 @@ function requirePart(
 }
 
 /** Reads exactly the signed fields, regardless of the types in the receipt. */
-function read(receipt: SignedReceipt): { message: InvocationReceipt; chainId: number } {
+function read(receipt: SignedReceipt): { message: InvocationReceipt; chainId: number; version: ReceiptVersion } {
   const given: Readonly<Record<string, unknown>> = receipt?.message ?? {};
-  const fields = invocationReceiptTypes.InvocationReceipt.map(({ name }) => [name, given[name]] as const);
+  const version = receiptVersions.find((each) => each === receipt?.domain?.version) ?? '1';
+  const fields = receiptTypesOf[version].InvocationReceipt.map(({ name }) => [name, given[name]] as const);
   const isWhole = fields.every(([, value]) => typeof value === 'string' || typeof value === 'number');
   const chainId = receipt?.domain?.chainId;
   if (!isWhole || !Number.isSafeInteger(chainId) || typeof receipt.signature !== 'string')
     throw refuse('malformed_receipt', 'The value is not a receipt');
-  return { message: Object.fromEntries(fields) as InvocationReceipt, chainId };
+  return { message: Object.fromEntries(fields) as unknown as InvocationReceipt, chainId, version };
 }
 
-async function signerOf(signature: string, message: InvocationReceipt, chainId: number): Promise<string | null> {
+async function signerOf(
+  signature: string,
+  message: InvocationReceipt,
+  { chainId, version }: { readonly chainId: number; readonly version: ReceiptVersion },
+): Promise<string | null> {
   try {
     return await recoverTypedDataAddress({
-      domain: invocationReceiptDomain(chainId),
-      types: invocationReceiptTypes,
+      domain: invocationReceiptDomain(chainId, version),
+      types: receiptTypesOf[version],
       primaryType: 'InvocationReceipt',
       message: toTypedMessage(message),
       signature: signature as Hex,
@@ -110,6 +123,8 @@ const toTypedMessage = (message: InvocationReceipt) => ({
   inputHash: message.inputHash as Hex,
   contextHash: message.contextHash as Hex,
   resultHash: message.resultHash as Hex,
+  ...(message.usageHash === undefined ? {} : { usageHash: message.usageHash as Hex }),
+  ...(message.filesHash === undefined ? {} : { filesHash: message.filesHash as Hex }),
   createdAt: BigInt(message.createdAt),
   completedAt: BigInt(message.completedAt),
   issuedAt: BigInt(message.issuedAt),

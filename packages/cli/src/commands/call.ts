@@ -1,4 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { unitText } from '@agent-network/contracts/agents/price-text';
+import type { Quote } from '@agent-network/contracts/invocations/quotes';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { Client } from '@agent-network/sdk';
 import { type Command, Option } from 'commander';
@@ -75,7 +77,8 @@ async function quote(session: Session, agent: string, text: string, options: Cal
     .quoteInvocation({ params: { agentId }, body: { task, input, ...capabilityOf(options) } });
   session.terminal.result(quoted, () =>
     formatFacts([
-      ['price', `${quoted.estimatedCost} USDC`],
+      ['price', priceOf(quoted)],
+      ['last calls', recentText(quoted.usage)],
       ['breakdown', oneLine(quoted.breakdown.explanation)],
       ['time', quoted.estimatedTime],
       ['quote', quoted.quoteId],
@@ -83,6 +86,15 @@ async function quote(session: Session, agent: string, text: string, options: Cal
     ]),
   );
 }
+
+/** "0.05 USDC", or "0.005 to 0.50 USDC" of an agent that is paid by what a call uses. */
+const priceOf = ({ estimatedCost, usage }: Quote): string =>
+  usage ? `${usage.from} to ${usage.atMost} USDC, by what the call uses` : `${estimatedCost} USDC`;
+
+const recentText = (usage: Quote['usage']): string | null =>
+  usage?.recent.cost
+    ? `${usage.recent.cost} USDC, ${usage.recent.units.map(({ unit, quantity }) => `${quantity} ${unitText(unit)}`).join(', ')} (medians of ${usage.recent.calls})`
+    : null;
 
 async function call(
   session: Session,

@@ -1,3 +1,4 @@
+import { unitText } from '@agent-network/contracts/agents/price-text';
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { isTerminal } from '@agent-network/contracts/invocations/stream-event-types';
 import { type Client, isApiError, NoAnswerError, type StreamEvent } from '@agent-network/sdk';
@@ -170,6 +171,14 @@ function endWith(session: Session, record: RequestRecord, hasText: boolean): Exi
   return EXIT.done;
 }
 
+/** "1,200 input token, 310 output token (upstream)" */
+export const usageText = (usage: RequestRecord['usage']): string | null =>
+  usage
+    ? `${usage.units.map(({ unit, quantity }) => `${grouped(quantity)} ${unitText(unit)}`).join(', ')} (${usage.source})`
+    : null;
+
+const grouped = (quantity: string): string => quantity.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ',');
+
 /** The facts of a request, for people. */
 export const recordFacts = (record: RequestRecord): string =>
   formatFacts([
@@ -179,6 +188,7 @@ export const recordFacts = (record: RequestRecord): string =>
     ['task', record.task.slice(0, 200)],
     ['cost', record.cost && `${record.cost} USDC`],
     ['refund', record.refund && `${record.refund} USDC`],
+    ['used', usageText(record.usage)],
     ['duration', record.duration],
     ['paid', record.paymentMethod],
     ['created', record.createdAt],

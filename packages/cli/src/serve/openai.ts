@@ -18,8 +18,8 @@ export async function openaiBackend(base: URL, headers: Headers, named?: string)
       const options = isStreamed ? { stream_options: { include_usage: true } } : {};
       const body = { model, messages: messagesOf(call), stream: isStreamed, ...options };
       const response = await endpoint.send(url, { body, signal });
-      if (isStreamed) return deltasOf(endpoint, response, signal);
-      return readCompletion(await readJson(response, signal));
+      if (isStreamed) return deltasOf(endpoint, response, call);
+      return readCompletion(await readJson(response, signal), call);
     },
     close: async () => undefined,
   };
@@ -49,26 +49,32 @@ function messagesOf(call: AgentCall): unknown {
   return context ? [{ role: 'system', content: context }, user] : [user];
 }
 
-const resultOf = (text: string, finishReason: unknown, { usage, model }: Json) => ({
-  text,
-  finishReason: typeof finishReason === 'string' ? finishReason : null,
-  usage: isObject(usage) ? usage : null,
-  model: typeof model === 'string' ? model : null,
-});
+/** The result. Tells the node its usage, which pays an agent with a price by usage. */
+function resultOf(call: AgentCall, text: string, finishReason: unknown, { usage, model }: Json) {
+  const name = typeof model === 'string' ? { model } : {};
+  if (isObject(usage)) call.used({ ...usage, ...name });
+  return {
+    text,
+    finishReason: typeof finishReason === 'string' ? finishReason : null,
+    usage: isObject(usage) ? usage : null,
+    model: name.model ?? null,
+  };
+}
 
 const choiceOf = ({ choices }: Json): Json => {
   const first: unknown = Array.isArray(choices) ? choices[0] : null;
   return isObject(first) ? first : {};
 };
 
-function readCompletion(value: Json) {
+function readCompletion(value: Json, call: AgentCall) {
   const { message, finish_reason: finishReason } = choiceOf(value);
   if (!isObject(message) || typeof message.content !== 'string') throw failed('The endpoint answered without a text.');
-  return resultOf(message.content, finishReason, value);
+  return resultOf(call, message.content, finishReason, value);
 }
 
 /** Yields the pieces of a streamed completion; returns the whole. */
-async function* deltasOf(endpoint: Endpoint, response: Response, signal: AbortSignal): AsyncGenerator<string, unknown> {
+async function* deltasOf(endpoint: Endpoint, response: Response, call: AgentCall): AsyncGenerator<string, unknown> {
+  const { signal } = call;
   if (!response.body) throw failed('The endpoint answered without a body.');
   const events = response.body
     .pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>)
@@ -96,7 +102,7 @@ async function* deltasOf(endpoint: Endpoint, response: Response, signal: AbortSi
     throw error instanceof AgentError ? error : failed('The endpoint broke off its stream.');
   }
   if (finishReason === null) throw failed('The endpoint ended its stream before its answer.');
-  return resultOf(text, finishReason, about);
+  return resultOf(call, text, finishReason, about);
 }
 
 /** Has each line end in LF. */

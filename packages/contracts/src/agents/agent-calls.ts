@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { endpoint, gateways } from '../endpoint.ts';
 import { PeriodDays } from '../invocations/figures.ts';
 import { failureReasons, requestStatuses } from '../invocations/invocations.ts';
+import { CallUsage, UsageComparison } from '../invocations/usage.ts';
 import { cursorQuery, pageQuery } from '../page.ts';
 import { AgentRef, Id, Timestamp, Usdc } from '../scalars.ts';
 
@@ -32,6 +33,10 @@ const AgentCallItem = z.object({
   status: z.enum(requestStatuses),
   latencyMs: z.int().min(0).nullable().describe('From its start to its end; null: it never began, or has not ended.'),
   cost: Usdc.nullable().describe('The amount charged to the caller, fees included; null while open.'),
+  usage: CallUsage.optional().describe('Usage of the call, as in the record of its caller.'),
+  usageComparison: UsageComparison.optional().describe(
+    'How the quantities that the agent or its upstream claims compare with its last calls through this node.',
+  ),
   error: z
     .object({
       code: FailureCode,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nameText } from '../display-text.ts';
+import { PerUsage } from '../invocations/usage.ts';
 import { plainText, Usdc, webUrl } from '../scalars.ts';
 
 /** Measures of a value in the input. */
@@ -76,6 +77,9 @@ export const AgentMetadata = z.object({
   perUnit: PerUnit.optional().describe(
     'A price by units: a call costs what its units cost, at most `maximum`, and at least its price per request. Filters and orders by price mean the price per request, the least price of a call.',
   ),
+  perUsage: PerUsage.optional().describe(
+    'A price by what a call used, which is known when it has ended: the price per request is the least, `maximum` the most. Not together with `perUnit`, `sizeSteps` and `priceHints`.',
+  ),
   shownShare: z
     .int()
     .min(0)
@@ -93,6 +97,7 @@ export const AgentMetadata = z.object({
 });
 
 export type AgentMetadata = z.output<typeof AgentMetadata>;
+export type { PerUsage } from '../invocations/usage.ts';
 export type PerUnit = NonNullable<AgentMetadata['perUnit']>;
 export type SizeStep = NonNullable<AgentMetadata['sizeSteps']>[number];
 

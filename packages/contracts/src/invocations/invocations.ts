@@ -17,6 +17,7 @@ import {
   webUrl,
 } from '../scalars.ts';
 import { foldCap } from './spending-cap.ts';
+import { CallUsage, UsageComparison } from './usage.ts';
 
 export const priorities = ['low', 'normal', 'high'] as const;
 export type Priority = (typeof priorities)[number];
@@ -127,6 +128,7 @@ export const RequestRecord = z.object({
     'The amount charged. An agent that bills directly has some minutes to collect its bill: until then the bill counts as charged.',
   ),
   duration: Duration.nullable(),
+  usage: CallUsage.optional().describe('Usage of the call, once it has ended; absent if unknown.'),
   paymentHash: TransactionHash.nullable().describe(
     'The transaction that paid; null when paid from a treasury or free.',
   ),
@@ -175,6 +177,9 @@ const RequestDetail = z.object({
   startedAt: Timestamp.nullable(),
   callerAgentId: Id.nullable().describe('The agent of the account that made it; null: an API key did.'),
   price: Usdc.describe('The agreed price: the maximum cost.'),
+  usage: UsageComparison.optional().describe(
+    'How the quantities that the agent or its upstream claims compare with its own earlier calls through this node.',
+  ),
   attempts: z
     .int()
     .min(1)

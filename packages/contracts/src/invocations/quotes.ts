@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { AgentRef, Id, JsonObject, plainText, Timestamp, Usdc } from '../scalars.ts';
 import { CallCapability, Task } from './invocations.ts';
+import { QuotedUsage } from './usage.ts';
 
 const Quote = z.object({
   quoteId: Id,
-  estimatedCost: Usdc,
+  estimatedCost: Usdc.describe('The locked price. Of an agent with a price by usage: the most that the call costs.'),
+  usage: QuotedUsage.optional(),
   estimatedTime: z.string(),
   endedEarly: Usdc.describe(
     'Cost of the call if it ends without a result after you received some output: ended by its caller, its deadline or a decided bulk request, not by an error of the agent (`metadata.shownShare`).',

@@ -30,8 +30,12 @@ export interface PaymentReceipt {
   readonly transaction: string;
 }
 
-export const invocationReceiptDomain = (chainId: number) =>
-  ({ name: 'agent-network receipt', version: '1', chainId }) as const;
+/** Version 2 adds hashes: it is that of calls with usage. */
+export const receiptVersions = ['1', '2'] as const;
+export type ReceiptVersion = (typeof receiptVersions)[number];
+
+export const invocationReceiptDomain = (chainId: number, version: ReceiptVersion = '1') =>
+  ({ name: 'agent-network receipt', version, chainId }) as const;
 
 export const invocationReceiptTypes = {
   InvocationReceipt: [
@@ -57,3 +61,18 @@ export const invocationReceiptTypes = {
     { name: 'issuedAt', type: 'uint256' },
   ],
 } as const satisfies Record<string, StructType>;
+
+/** The types of each version. */
+export const receiptTypesOf = {
+  '1': invocationReceiptTypes,
+  '2': {
+    InvocationReceipt: [
+      ...invocationReceiptTypes.InvocationReceipt,
+      { name: 'usageHash', type: 'bytes32' },
+      { name: 'filesHash', type: 'bytes32' },
+    ],
+  },
+} as const satisfies Record<ReceiptVersion, Record<string, StructType>>;
+
+/** The hash of what a request does not have. */
+export const NO_HASH = `0x${'0'.repeat(64)}` as const;

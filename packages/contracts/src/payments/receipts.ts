@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { requestStatuses } from '../invocations/invocations.ts';
 import { Id, WalletAddress } from '../scalars.ts';
-import { invocationReceiptTypes } from './receipt-types.ts';
+import { invocationReceiptTypes, receiptVersions } from './receipt-types.ts';
 
 const Hash = z
   .string()
@@ -54,6 +54,10 @@ export const InvocationReceipt = z.object({
   createdAt: Seconds,
   completedAt: Seconds,
   issuedAt: Seconds,
+  usageHash: Hash.optional().describe(
+    'Version 2: SHA-256 of the canonical JSON of `usage`; all zeros where there is none. Version 1, of requests without usage, lacks it.',
+  ),
+  filesHash: Hash.optional().describe('Version 2: all zeros where there are no files.'),
 });
 export type InvocationReceipt = z.infer<typeof InvocationReceipt>;
 
@@ -61,7 +65,11 @@ export type InvocationReceipt = z.infer<typeof InvocationReceipt>;
 export const SignedReceipt = z.object({
   signer: WalletAddress.describe('Wallet of the node. Compare it with the address that you paid to.'),
   signature: z.string().regex(/^0x[0-9a-f]{130}$/),
-  domain: z.object({ name: z.literal('agent-network receipt'), version: z.literal('1'), chainId: z.int().min(1) }),
+  domain: z.object({
+    name: z.literal('agent-network receipt'),
+    version: z.enum(receiptVersions),
+    chainId: z.int().min(1),
+  }),
   types: z
     .object({ InvocationReceipt: z.array(z.object({ name: z.string(), type: z.string() })) })
     .describe('For tools that need them. A verifier uses types that it knows.')

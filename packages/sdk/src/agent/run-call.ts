@@ -53,7 +53,20 @@ export interface AgentCall extends Omit<CallContent, 'kind'> {
   readonly signal: AbortSignal;
   /** Sets the cost of this call, in USDC; without it the agent's price is charged. A node never charges more than its price. */
   charge(cost: string): void;
+  /**
+   * Says what this call used, which an agent with a price by usage is paid by: `{ units: [{ unit, quantity }], model? }`, or the `usage` of a
+   * model's API as it is. The last one counts. Throws a TypeError for anything but an object.
+   */
+  used(usage: Usage): void;
 }
+
+/** Usage of a call, in the node's form or as a model's API has it. */
+export type Usage =
+  | {
+      readonly units: readonly { readonly unit: string; readonly quantity: string | number }[];
+      readonly model?: string;
+    }
+  | Readonly<Record<string, unknown>>;
 
 /**
  * Does the work and returns the result. A generator yields pieces of the result, and `progress(…)`, which callers who follow get at once.
@@ -90,19 +103,24 @@ async function runHandle(handle: HandleCall, call: CallContent, signal: AbortSig
   const deadline = new AbortController();
   const started: { timer?: NodeJS.Timeout } = {};
   let cost: string | undefined;
+  let usage: Usage | undefined;
   const { kind: _kind, ...content } = call;
   const stop = AbortSignal.any([signal, deadline.signal]);
   const charge = (amount: string) => {
     parseUsdc(amount);
     cost = amount;
   };
+  const used = (told: Usage) => {
+    if (typeof told !== 'object' || told === null) throw new TypeError('usage is an object');
+    usage = told;
+  };
   try {
     const work = Promise.resolve()
-      .then(() => handle({ ...content, signal: stop, charge }))
+      .then(() => handle({ ...content, signal: stop, charge, used }))
       .then((given) => collect(given, said, stop));
     const result = (await Promise.race([work, throwAtDeadline(call.deadline, deadline, started)])) ?? null;
     const completionTime = `${((performance.now() - startedMs) / 1000).toFixed(2)}s`;
-    const body = JSON.stringify({ result, cost, completion_time: completionTime, agent_id: call.agentId });
+    const body = JSON.stringify({ result, cost, usage, completion_time: completionTime, agent_id: call.agentId });
     if (Buffer.byteLength(body) > maxResultBytes)
       throw new AgentError('result_too_large', 'The result is larger than 1 MiB', 500);
     return { status: 200, body };

@@ -52,6 +52,15 @@ describe('a served agent', () => {
     expect(await (await post(agent.url, plain)).json()).toMatchObject({ result: null });
   });
 
+  it('answers with the usage that handle states last', async () => {
+    const units = [{ unit: 'page', quantity: 3 }];
+    const agent = await serve(({ used }) => {
+      used({ prompt_tokens: 1 });
+      used({ units, model: 'm' });
+    });
+    expect(await (await post(agent.url, callBody())).json()).toMatchObject({ usage: { units, model: 'm' } });
+  });
+
   it('answers with the cost that handle states', async () => {
     const agent = await serve((call) => call.charge('0.02'));
     expect(await (await post(agent.url, callBody())).json()).toMatchObject({ result: null, cost: '0.02' });

@@ -137,7 +137,7 @@ export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<Call
             g.status, g.token_sealed as "tokenSealed", g.last_seen_at as "lastSeenAt", g.types_id as "typesId", y.estimated_time as "declaredTime",
             g.protocol, g.upstream, g.upstream_headers_sealed as "upstreamHeadersSealed",
             case when t.completed > 0 then t.duration_ms::float8 / t.completed end as "averageMs",
-            coalesce((g.metadata->>'priceHints')::boolean, false) as "takesHints", g.metadata->'perUnit' as "perUnit",
+            coalesce((g.metadata->>'priceHints')::boolean, false) as "takesHints", g.metadata->'perUnit' as "perUnit", g.metadata->'perUsage' as "perUsage",
             g.metadata->'sizeSteps' as "sizeSteps", coalesce((g.metadata->>'shownShare')::int, 100) as "shownShare",
             coalesce((g.metadata->>'showsUnjudged')::boolean, false) as "showsUnjudged",
             case when n.id is not null then json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet)) end as home

@@ -1,4 +1,4 @@
-import type { AgentMetadata, PerUnit, SizeStep } from '@agent-network/contracts/agents/agent-metadata';
+import type { AgentMetadata, PerUnit, PerUsage, SizeStep } from '@agent-network/contracts/agents/agent-metadata';
 import type { AgentStatus } from '@agent-network/contracts/agents/agents';
 import type { HttpTemplate } from '@agent-network/contracts/agents/http-template';
 import type { AgentProtocol } from '@agent-network/contracts/agents/upstream';
@@ -185,6 +185,8 @@ export type CallableAgent = Pick<
   readonly takesHints: boolean;
   /** Price by units (`metadata.perUnit`); null: none. */
   readonly perUnit: PerUnit | null;
+  /** Price by what a call used (`metadata.perUsage`); null: none. */
+  readonly perUsage: PerUsage | null;
   /** Price by size (`metadata.sizeSteps`); null: one price for all sizes. */
   readonly sizeSteps: readonly SizeStep[] | null;
   /** Percent of its price that a call costs which is ended early after output was shown (`metadata.shownShare`). */

@@ -1,13 +1,14 @@
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
+import type { CallUsage } from '@agent-network/contracts/invocations/usage';
 import { run, type Sql, type Statement, type Tx } from '../store/sql.ts';
 import { OR_AGAIN, RECORD_UNAUDITED, recordUnaudited } from './finish/audit-store.ts';
 import { type CancelReason, type Invocation, statusesThatTake } from './invocation.ts';
 
 /** The columns of a request without its content. */
 export const stateColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", shown_share as "shownShare", is_held_back as "isHeldBack", account_id as "accountId", caller_agent_id as "callerAgentId", caller_kind as "callerKind", face as "gateway", agent_id as "agentId", requested_agent_id as "requestedAgentId", chosen, capability, types_id as "typesId", task,
-  metadata, priority, price_micro as "priceMicro", estimated_time as "estimatedTime", deadline,
+  metadata, priority, price_micro as "priceMicro", usage_terms as "usageTerms", estimated_time as "estimatedTime", deadline,
   payment_method as "paymentMethod", scheme, payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
-  cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", content_removed_at as "contentRemovedAt", budget_id as "budgetId", error_code as "errorCode",
+  usage, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", content_removed_at as "contentRemovedAt", budget_id as "budgetId", error_code as "errorCode",
   error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
 
 export const invocationColumns = `${stateColumns}, input, context, result`;
@@ -28,18 +29,18 @@ export function openInvocationsInserted(rows: readonly Invocation[]): Statement 
     text: `insert into invocation (id, account_id, caller_agent_id, agent_id, task, input, context, metadata, priority, price_micro,
        estimated_time, deadline, payment_method, payer_ledger_id, status, worker, attempt, created_at, started_at, bulk_id,
        webhook_url, is_streamed, cost_micro, refund_micro, error_code, error_message, completed_at, budget_id,
-       requested_agent_id, chosen, capability, types_id, caller_kind, face, shown_share, is_held_back, scheme)
+       requested_agent_id, chosen, capability, types_id, caller_kind, face, shown_share, is_held_back, scheme, usage_terms)
      select id, account, caller_agent, agent, task, input::json, context, metadata::json, priority, price, estimated, deadline,
             method, payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed,
-            budget, requested, chosen::json, capability, types, caller_kind, face, share, held_back, scheme
+            budget, requested, chosen::json, capability, types, caller_kind, face, share, held_back, scheme, usage_terms::json
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
             $10::bigint[], $11::text[], $12::timestamptz[], $13::text[], $14::text[], $15::text[], $16::uuid[], $17::int[],
             $18::timestamptz[], $19::timestamptz[], $20::text[], $21::text[], $22::boolean[], $23::bigint[], $24::bigint[],
             $25::text[], $26::text[], $27::timestamptz[], $28::text[], $29::text[], $30::text[], $31::text[], $32::text[],
-            $33::text[], $34::text[], $35::smallint[], $36::boolean[], $37::text[])
+            $33::text[], $34::text[], $35::smallint[], $36::boolean[], $37::text[], $38::text[])
          as n(id, account, caller_agent, agent, task, input, context, metadata, priority, price, estimated, deadline, method,
               payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed,
-              budget, requested, chosen, capability, types, caller_kind, face, share, held_back, scheme)`,
+              budget, requested, chosen, capability, types, caller_kind, face, share, held_back, scheme, usage_terms)`,
     params: [
       of((r) => r.id),
       of((r) => r.accountId),
@@ -78,6 +79,7 @@ export function openInvocationsInserted(rows: readonly Invocation[]): Statement 
       of((r) => r.shownShare),
       of((r) => r.isHeldBack),
       of((r) => r.scheme),
+      of((r) => r.usageTerms && JSON.stringify(r.usageTerms)),
     ],
   };
 }
@@ -143,6 +145,8 @@ export interface InvocationEnd {
   readonly attempt: number;
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly result: unknown;
+  /** Usage to store; with `isShownPaid` that of the shown output, stored if there was any. */
+  readonly usage: CallUsage | null;
   readonly costMicro: bigint;
   readonly refundMicro: bigint;
   /** The cost instead, if output of it was shown before. */
@@ -219,13 +223,14 @@ const invocationsEnded = (ends: readonly InvocationEnd[], now: Date): Statement<
       of((e) => e.contentHashes),
       of((e) => e.shownCostMicro),
       of((e) => e.isShownPaid),
+      of((e) => e.usage && JSON.stringify(e.usage)),
     ],
   };
 };
 
 const ENDING = `with ended as (
        update invocation v
-          set status = n.status, result = n.result::json, cost_micro = coalesce(v.billed_micro - v.returned_micro, case when v.shown_at is null then n.cost else n.shown_cost end),
+          set status = n.status, result = n.result::json, usage = case when n.is_shown_paid and v.shown_at is null then null else n.usage::json end, cost_micro = coalesce(v.billed_micro - v.returned_micro, case when v.shown_at is null then n.cost else n.shown_cost end),
               refund_micro = coalesce(v.price_micro - v.billed_micro + v.returned_micro,
                                       n.refund + n.cost - case when v.shown_at is null then n.cost else n.shown_cost end),
               is_ended_early = n.is_shown_paid and v.shown_at is not null, error_code = n.code, error_message = n.message,
@@ -233,7 +238,7 @@ const ENDING = `with ended as (
               counted_bytes = coalesce(octet_length(n.result), 0) + octet_length(v.input::text) + octet_length(v.metadata::text)
                               + octet_length(v.task) + coalesce(octet_length(v.context), 0)
          from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $13::text[],
-              $14::bytea[], $15::bigint[], $16::boolean[]) as n(id, attempt, status, result, cost, refund, code, message, cancelled, hashes, shown_cost, is_shown_paid)
+              $14::bytea[], $15::bigint[], $16::boolean[], $17::text[]) as n(id, attempt, status, result, cost, refund, code, message, cancelled, hashes, shown_cost, is_shown_paid, usage)
         where v.id = n.id and v.attempt = n.attempt
           and v.status = any(case n.status when 'completed' then $10::text[] when 'failed' then $11::text[] else $12::text[] end)
         returning v.id, v.account_id, v.counted_bytes as bytes,

@@ -50,6 +50,7 @@ export const toRecord = (invocation: Shown): RequestRecord => ({
   refundExpected: usdc(expectedOf(invocation)),
   error: invocation.errorCode ? { code: invocation.errorCode, message: invocation.errorMessage ?? '' } : null,
   bulkId: invocation.bulkId,
+  ...(invocation.usage ? { usage: invocation.usage } : {}),
   ...(invocation.contentRemovedAt ? { contentRemovedAt: invocation.contentRemovedAt.toISOString() } : {}),
   ...chosenOf(invocation),
 });

@@ -58,7 +58,8 @@ describe('the life of an invocation', () => {
 });
 
 describe('the cost', () => {
-  const done = (claimedMicro: bigint | null) => costOf({ kind: 'completed', result: null, claimedMicro }, 50_000n);
+  const flat = { priceMicro: 50_000n, usageTerms: null };
+  const done = (claimedMicro: bigint | null) => costOf({ kind: 'completed', result: null, claimedMicro }, flat);
 
   it('of work done is the price, or less when the agent says so, never more', () => {
     expect([null, 50_000n, 49_999n, 0n, 50_001n, 10n ** 18n].map(done)).toEqual([
@@ -72,5 +73,5 @@ describe('the cost', () => {
   });
 
   it('of a failure is nothing', () =>
-    expect(costOf({ kind: 'failed', reason: 'agent_error', message: '' }, 50_000n)).toBe(0n));
+    expect(costOf({ kind: 'failed', reason: 'agent_error', message: '' }, flat)).toBe(0n));
 });

@@ -1,9 +1,12 @@
 import type { CallerKind, CallGateway } from '@agent-network/contracts/agents/agent-calls';
 import type { Chosen } from '@agent-network/contracts/agents/match-score';
 import type { FailureReason, Priority, RequestStatus } from '@agent-network/contracts/invocations/invocations';
+import type { CallUsage } from '@agent-network/contracts/invocations/usage';
+import { minMicro } from '@agent-network/contracts/money';
 import { type StateTable, statesThatTake } from '../lib/state-table.ts';
 import { holdExpiryOf, type RequestHold } from '../payments/ledger/hold.ts';
 import type { SchemeId } from '../payments/ledger/scheme-id.ts';
+import { costByUsage, type UsageClaim, type UsageTerms } from './usage/rate-usage.ts';
 
 /** States inside the service: `pending`, one word on the wire and in the database, is two of them. */
 export type InvocationState = 'queued' | 'awaitingPayment' | Exclude<RequestStatus, 'pending'>;
@@ -77,7 +80,10 @@ export interface Invocation {
   readonly context: string | null;
   readonly metadata: Record<string, unknown>;
   readonly priority: Priority;
+  /** The agreed price: the most that it costs, which is held. */
   readonly priceMicro: bigint;
+  /** Terms of a price by usage; null: its cost is its price. */
+  readonly usageTerms: UsageTerms | null;
   readonly estimatedTime: string;
   readonly deadline: Date;
   readonly paymentMethod: PaymentMethod;
@@ -90,6 +96,8 @@ export interface Invocation {
   readonly worker: string | null;
   readonly attempt: number;
   readonly result: unknown;
+  /** Usage, once it has ended; null: unknown. */
+  readonly usage: CallUsage | null;
   readonly costMicro: bigint | null;
   readonly refundMicro: bigint | null;
   /** Amount that the agent billed directly and the node signed for. */
@@ -114,7 +122,13 @@ export type CancelReason = 'cancelled_by_caller' | 'bulk_decided';
 
 /** The end of an agent's work. */
 export type Outcome =
-  | { readonly kind: 'completed'; readonly result: unknown; readonly claimedMicro: bigint | null }
+  | {
+      readonly kind: 'completed';
+      readonly result: unknown;
+      readonly claimedMicro: bigint | null;
+      /** The agent's claim; absent or null: it made none. */
+      readonly usage?: UsageClaim | null;
+    }
   | Failure;
 
 /** `isUnasked`: the agent was not called. */
@@ -125,10 +139,18 @@ export interface Failure {
   readonly isUnasked?: true;
 }
 
-/** Cost to the payer: for completed work, the lower of the agent's cost and the price; otherwise nothing. */
-export function costOf(outcome: Outcome, priceMicro: bigint): bigint {
+/**
+ * Cost to the payer: for completed work, the lowest of the price, the agent's cost and, where the call is paid by usage, what its usage
+ * comes to; otherwise nothing.
+ */
+export function costOf(
+  outcome: Outcome,
+  { priceMicro, usageTerms }: Pick<Invocation, 'priceMicro' | 'usageTerms'>,
+  usage: CallUsage | null = null,
+): bigint {
   if (outcome.kind === 'failed') return 0n;
-  return outcome.claimedMicro !== null && outcome.claimedMicro < priceMicro ? outcome.claimedMicro : priceMicro;
+  const usedMicro = usageTerms ? costByUsage(usageTerms, usage?.units ?? []) : priceMicro;
+  return minMicro(priceMicro, usedMicro, outcome.claimedMicro ?? priceMicro);
 }
 
 type Paid = Pick<Invocation, 'id' | 'scheme' | 'payerLedgerId' | 'priceMicro' | 'deadline'>;

@@ -42,6 +42,8 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     ...around('accept-commit', 'finish-commit'),
     'after-agent-call',
   ],
+  // Between the agent's answer and the capture of what it used.
+  'a call paid by usage': ['after-agent-call', ...around('finish-commit')],
   'an x402 call of the agent that the node chose': [
     ...around('accept-commit', 'agent-call', 'finish-commit'),
     'after-send',
@@ -129,6 +131,7 @@ const stateAt = (place: Deaths): Deaths => firstAlike.get(place) ?? place;
 
 /** What they commit at a place is another thing than in the scenarios before them: they are tried there too. */
 const apart: ReadonlySet<string> = new Set<ScenarioName>([
+  'a call paid by usage',
   'a call paid by a voucher',
   'a failed call paid by a voucher',
   'an x402 call of a quote',

@@ -1,3 +1,5 @@
+import { unitText } from '@agent-network/contracts/agents/price-text';
+import type { CallUsage, UsageComparison } from '@agent-network/contracts/invocations/usage';
 import { Link } from '@tanstack/react-router';
 import { Copyable } from '../../ui/controls/copyable.tsx';
 import { FactRow } from '../../ui/layout/fact-row.tsx';
@@ -34,6 +36,7 @@ export const InvocationFacts = ({ record }: { record: DetailedRecord }) => (
     <FactRow label="Cost">
       <Money amount={record.cost} />
     </FactRow>
+    {record.usage && <UsedRow usage={record.usage} comparison={record.detail?.usage} />}
     <FactRow label="Refund">
       <Money amount={record.refund} />
     </FactRow>
@@ -67,3 +70,43 @@ export const InvocationFacts = ({ record }: { record: DetailedRecord }) => (
     )}
   </dl>
 );
+
+const sources: Record<CallUsage['source'], string> = {
+  agent: 'claimed by the agent',
+  upstream: "read from the answer of the agent's model",
+  node: 'measured by the node',
+};
+
+interface UsedRowProps {
+  readonly usage: CallUsage;
+  readonly comparison?: UsageComparison | undefined;
+}
+
+/** Usage of an invocation, with its source. */
+const UsedRow = ({ usage, comparison }: UsedRowProps) => (
+  <FactRow label="Used">
+    <ul>
+      {usage.units.map(({ unit, quantity }) => (
+        <li key={unit}>
+          {Number(quantity).toLocaleString('en-US', { maximumFractionDigits: 6 })} {unitText(unit)}
+          <Times comparison={comparison} unit={unit} />
+        </li>
+      ))}
+    </ul>
+    <p className="text-muted">
+      {sources[usage.source]}
+      {usage.model === undefined ? '' : ` (${usage.model})`}
+    </p>
+  </FactRow>
+);
+
+/** The distance of a claim from the agent's own median, if it is large. */
+function Times({ comparison, unit }: { readonly comparison: UsageComparison | undefined; readonly unit: string }) {
+  const found = comparison?.units.find((each) => each.unit === unit);
+  return found?.isFar ? (
+    <strong className="text-warn">
+      {' '}
+      {found.times.toLocaleString('en-US')} times the usual for a call of this size
+    </strong>
+  ) : null;
+}

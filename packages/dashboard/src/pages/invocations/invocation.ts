@@ -48,24 +48,26 @@ interface ReceiptParts {
   readonly input?: unknown;
   readonly context?: string | null;
   readonly result?: unknown;
+  readonly usage?: unknown;
 }
 
 /**
  * The contents that an invocation's receipt is checked against. Removed contents, a task that may have been shortened with them, and the
  * result of an invocation that did not complete are left out.
  */
-export function receiptParts({ task, detail, result, status, contentRemovedAt }: DetailedRecord): ReceiptParts {
-  if (contentRemovedAt !== undefined) return [...task].length < KEPT_TASK_CHARACTERS ? { task } : {};
-  if (!detail) return { task };
+export function receiptParts({ task, detail, result, usage, status, contentRemovedAt }: DetailedRecord): ReceiptParts {
+  const used = usage ? { usage } : {};
+  if (contentRemovedAt !== undefined) return { ...([...task].length < KEPT_TASK_CHARACTERS ? { task } : {}), ...used };
+  if (!detail) return { task, ...used };
   const { input, context } = detail;
-  return { task, input, context, ...(status === 'completed' ? { result } : {}) };
+  return { task, input, context, ...(status === 'completed' ? { result } : {}), ...used };
 }
 
 /** The checks in words: those made, and those that could not be. */
 export function checksOf(parts: ReceiptParts): { readonly made: readonly string[]; readonly left: readonly string[] } {
   const values = ['task', 'input', 'context', 'result'] as const;
   const named = (isThere: boolean) => values.filter((value) => value in parts === isThere);
-  const matching = named(true);
+  const matching = [...named(true), ...('usage' in parts ? ['usage'] : [])];
   return {
     made: [
       "The receipt was signed by the node's wallet and has not changed since.",

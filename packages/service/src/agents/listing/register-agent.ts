@@ -19,6 +19,7 @@ import { newUpstream } from '../health/upstream.ts';
 import { startReputation } from '../reputation/recompute-reputations.ts';
 import { newcomer } from '../reputation/reputation-parts.ts';
 import { declareTypes } from './declare-types.ts';
+import { requirePrices } from './require-prices.ts';
 import { requireCapabilities, requireTypes } from './require-types.ts';
 
 export type RegisterContext = HomeKeyContext & Pick<NodeKeys, 'secrets'> & Outbound & AgentServices & KeySettings;
@@ -39,6 +40,7 @@ export async function registerAgent(
   input: AgentRegistration,
   once: Once = unkeyed,
 ): Promise<DataOf<Api['registerAgent']>> {
+  requirePrices(parseUsdc(input.rates.perRequest), input.metadata);
   requireCallable(ctx, input.endpoint);
   requireCapabilities(input.types ?? null, input.capabilities);
   if (input.types) await requireTypes(input.types, owner.accountId);

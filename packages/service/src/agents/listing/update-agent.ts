@@ -17,6 +17,7 @@ import { changeAgent, lockOwnAgent } from '../change-agent.ts';
 import { mergeUpstream, toOwnUpstream } from '../health/upstream.ts';
 import { declareTypes, readTypes } from './declare-types.ts';
 import { requireCallable } from './register-agent.ts';
+import { requirePrices } from './require-prices.ts';
 import { requireCapabilities, requireTypes } from './require-types.ts';
 import { mergeMetadata } from './update-metadata.ts';
 
@@ -33,6 +34,7 @@ export async function updateAgent(
   const { updated, updatedAt } = await ctx.db.transaction(async (tx) => {
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);
     const { change, names } = changeOf(ctx.secrets, agent, input, now);
+    requirePrices(change.perRequestMicro ?? agent.perRequestMicro, change.metadata ?? agent.metadata);
     const types = await typesChange(tx, agent, input);
     if (types !== undefined) {
       Object.assign(change, { typesId: await declareTypes(tx, { agentId, replaces: agent.typesId, types }, now) });

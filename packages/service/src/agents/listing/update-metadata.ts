@@ -4,6 +4,7 @@ import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { AccountCaller } from '../../accounts/caller.ts';
 import type { Store } from '../../store/database.ts';
 import { changeAgent, lockOwnAgent } from '../change-agent.ts';
+import { requirePrices } from './require-prices.ts';
 
 /** Replaces the named fields of an agent's metadata; null removes one, the others stay. */
 export async function updateMetadata(
@@ -15,6 +16,7 @@ export async function updateMetadata(
   return ctx.db.transaction(async (tx) => {
     const agent = await lockOwnAgent(tx, caller.accountId, agentId);
     const { metadata, updated } = mergeMetadata(agent.metadata, change);
+    requirePrices(agent.perRequestMicro, metadata);
     const now = ctx.clock.now();
     const updatedAt = updated.length > 0 ? now : agent.updatedAt;
     if (updated.length > 0) await changeAgent(tx, agent, { metadata, updatedAt }, now);

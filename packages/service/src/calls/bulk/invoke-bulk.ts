@@ -2,7 +2,7 @@ import type { CallerKind } from '@agent-network/contracts/agents/agent-calls';
 import type { Api } from '@agent-network/contracts/api';
 import type { DataOf } from '@agent-network/contracts/endpoint';
 import type { BulkRecord, BulkRequest } from '@agent-network/contracts/invocations/bulk';
-import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
+import { parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { type Once, unkeyed } from '../../accounts/idempotency/once.ts';
 import { countingFree } from '../../accounts/limits/free-calls.ts';
@@ -45,8 +45,9 @@ import {
   type Sale,
 } from '../start/choose-agent.ts';
 import type { InvokeContext } from '../start/invoke-input.ts';
-import { insufficient } from '../start/require-payable.ts';
+import { belowPrice, insufficient } from '../start/require-payable.ts';
 import { paceInputs, requireStorage } from '../storage.ts';
+import type { UsageTerms } from '../usage/rate-usage.ts';
 import { tellBulkEnded, toBulkRecord, toBulkResult } from './bulk.ts';
 import { type Bulk, findBulk, insertBulk } from './bulk-store.ts';
 import { decideBulk } from './bulk-strategy.ts';
@@ -167,10 +168,11 @@ function begin(ctx: InvokeContext, requests: readonly Invocation[], agents: read
 async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): Promise<BulkPart> {
   const agent = await requireAgent(ctx, agentId);
   await ctx.typeChecks.requireInput(agent, body);
-  const priceMicro = priceOf(agent, body).totalMicro;
+  const { totalMicro: priceMicro, usageTerms } = priceOf(agent, body);
   if (body.maxCostPerAgent !== undefined && parseUsdc(body.maxCostPerAgent) < priceMicro)
-    throw invalid('maxCostPerAgent', `is below the price of ${formatUsdc(priceMicro)} USDC of agent ${agentId}`);
-  return { agent, priceMicro, isCallable: agent.status === 'online', isHeldBack: await isHeldBack(ctx, agent, body) };
+    throw invalid('maxCostPerAgent', `${belowPrice(priceMicro, usageTerms)} of agent ${agentId}`);
+  const isCallable = agent.status === 'online';
+  return { agent, priceMicro, usageTerms, isCallable, isHeldBack: await isHeldBack(ctx, agent, body) };
 }
 
 /** The treasury that pays, if it covers all: otherwise nothing is stored in vain. */
@@ -257,6 +259,7 @@ export async function readBulk(ctx: Store, caller: KnownCaller, bulkId: string):
 interface BulkPart {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
+  readonly usageTerms: UsageTerms | null;
   readonly isCallable: boolean;
   readonly isHeldBack: boolean;
 }
@@ -291,7 +294,7 @@ const putInLine = (requests: readonly Invocation[], waiting: ReadonlySet<string>
 
 function toInvocation(bulk: Bulk, part: BulkPart, id: string, terms: BulkTerms): Invocation {
   const { body, worker, payerId, budgetId, deadline } = terms;
-  const { agent, priceMicro, isCallable } = part;
+  const { agent, priceMicro, usageTerms, isCallable } = part;
   const isFree = priceMicro === 0n;
   return {
     id,
@@ -315,6 +318,7 @@ function toInvocation(bulk: Bulk, part: BulkPart, id: string, terms: BulkTerms):
     metadata: body.metadata,
     priority: body.priority,
     priceMicro,
+    usageTerms,
     estimatedTime: estimatedTime(agent),
     deadline,
     paymentMethod: isFree ? 'free' : 'treasury',
@@ -325,6 +329,7 @@ function toInvocation(bulk: Bulk, part: BulkPart, id: string, terms: BulkTerms):
     worker,
     attempt: 1,
     result: null,
+    usage: null,
     costMicro: isCallable ? null : 0n,
     refundMicro: isCallable ? null : 0n,
     billedMicro: null,

@@ -1,5 +1,7 @@
 import type { EventType } from '@agent-network/contracts/events';
 import type { FailureReason } from '@agent-network/contracts/invocations/invocations';
+import type { CallUsage } from '@agent-network/contracts/invocations/usage';
+import { minMicro } from '@agent-network/contracts/money';
 import { answersKept } from '../../accounts/idempotency/idempotency.ts';
 import type { LateKey } from '../../accounts/idempotency/once.ts';
 import { unspend } from '../../accounts/limits/spend.ts';
@@ -9,6 +11,7 @@ import { callsRecorded, type EndedCall, recordCalls } from '../../agents/reputat
 import type { NodeIdentity } from '../../chain/chain-info.ts';
 import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { emit, emitted } from '../../events/outbox/outbox.ts';
+import { jsonSizeUpTo } from '../../lib/json/json-limits.ts';
 import type { PaymentConditions } from '../../payments/chain-outbox/chain-context.ts';
 import type { HoldEnd } from '../../payments/ledger/hold.ts';
 import { endHolds, holdsEndedFree, lockFree } from '../../payments/ledger/hold-money.ts';
@@ -34,7 +37,11 @@ import {
   invocationsEndedPlainly,
   plainMoney,
 } from '../invocation-store.ts';
+import { bytesOf } from '../pricing/price.ts';
+import { MAX_RESULT_BYTES } from '../protocols/agent-answer.ts';
 import { endedCounted } from '../read/count-calls.ts';
+import { costByUsage, usageOfCall, usageOfShown } from '../usage/rate-usage.ts';
+import { readShownBytes } from '../usage/usage-store.ts';
 
 /** The end of an invocation: the agent's outcome, or a cancellation. */
 export interface End {
@@ -81,7 +88,11 @@ export async function endAll(
   { now, locks }: { readonly now: Date; readonly locks: LockMode },
 ): Promise<Ended> {
   const lasts = lastOfEach(ends);
-  const rows = lasts.map(toRow);
+  const shown = await readShownBytes(
+    tx,
+    lasts.filter(isRatedByShown).map(({ invocation }) => invocation.id),
+  );
+  const rows = lasts.map((end) => toRow(end, now, shown.get(end.invocation.id) ?? 0));
   const money = await endInvocations(tx, rows, now);
   const won = endsWith(lasts, rows, money, now);
   if (won.length === 0) return { invocations: new Map(), isToTell: false };
@@ -113,7 +124,7 @@ export async function endAll(
 export function flushOfEnds(ctx: FlushContext, ends: readonly End[], now: Date): EndsFlush | null {
   if (!ends.every(isPlain)) return null;
   const lasts = lastOfEach(ends);
-  const rows = lasts.map(toRow);
+  const rows = lasts.map((end) => toRow(end, now, 0));
   const won = endsWith(lasts, rows, new Map(rows.map((row) => [row.id, plainMoney(row)])), now);
   const ended = won.map(({ invocation }) => invocation);
   if (ended.some(isSettledApart)) return null;
@@ -246,10 +257,34 @@ export const rowsOf = ({ invocation }: End): string[] => [
   invocation.accountId,
 ];
 
-function toRow({ invocation, outcome }: End): InvocationEnd {
+/** Usage of a call that ends now; null: unknown. `shownBytes`: of the output that its caller pays for; null: none. */
+function usageOfEnd({ invocation, outcome }: End, durationMs: number, shownBytes: number | null): CallUsage | null {
+  const { usageTerms } = invocation;
+  const claim = outcome.kind === 'completed' ? (outcome.usage ?? null) : null;
+  if (claim === null && usageTerms === null) return null;
+  const measured = { durationMs: Math.max(0, durationMs), inputBytes: bytesOf(invocation) };
+  if (outcome.kind === 'completed')
+    return usageOfCall(usageTerms, claim, {
+      ...measured,
+      resultBytes: jsonSizeUpTo(MAX_RESULT_BYTES, outcome.result),
+    });
+  return usageTerms === null || shownBytes === null
+    ? null
+    : usageOfShown(usageTerms, shownBytes, { ...measured, resultBytes: shownBytes });
+}
+
+/** True for an end that costs what was shown, at an agent that is paid by usage. Only a streamed call shows anything before its end. */
+const isRatedByShown = ({ invocation, outcome }: End): boolean =>
+  invocation.usageTerms !== null && invocation.isStreamed && paysForShown(outcome);
+
+/** `shownBytes`: of the output that its caller was shown, where the cost follows them. */
+function toRow(end: End, now: Date, shownBytes: number): InvocationEnd {
+  const { invocation, outcome } = end;
+  const durationMs = now.getTime() - askedAtOf(end).getTime();
+  const usage = usageOfEnd(end, durationMs, isRatedByShown(end) ? shownBytes : null);
   // An agent that calls itself owes itself nothing: no account pays itself.
   const isToSelf = invocation.payerLedgerId === earningAccountOf(invocation.agentId, invocation.payerLedgerId);
-  const costMicro = outcome.kind === 'cancelled' || isToSelf ? 0n : costOf(outcome, invocation.priceMicro);
+  const costMicro = outcome.kind === 'cancelled' || isToSelf ? 0n : costOf(outcome, invocation, usage);
   // A payment that never came in is not refunded.
   const paidMicro = outcome.kind === 'failed' && outcome.reason === 'payment_failed' ? 0n : invocation.priceMicro;
   return {
@@ -257,9 +292,10 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
     attempt: invocation.attempt,
     status: outcome.kind,
     result: outcome.kind === 'completed' ? outcome.result : null,
+    usage,
     costMicro,
     refundMicro: paidMicro - costMicro,
-    ...shownOf(invocation, outcome, { costMicro, isToSelf }),
+    ...shownOf(invocation, outcome, { costMicro, isToSelf, usage }),
     errorCode: outcome.kind === 'failed' ? outcome.reason : null,
     errorMessage: outcome.kind === 'failed' ? outcome.message : null,
     cancelReason: outcome.kind === 'cancelled' ? outcome.reason : null,
@@ -274,12 +310,13 @@ function toRow({ invocation, outcome }: End): InvocationEnd {
 
 /** Cost and flags of a request that ends after output was shown. */
 function shownOf(
-  { shownShare, priceMicro }: Invocation,
+  { shownShare, priceMicro, usageTerms }: Invocation,
   outcome: End['outcome'],
-  { costMicro, isToSelf }: { costMicro: bigint; isToSelf: boolean },
+  { costMicro, isToSelf, usage }: { costMicro: bigint; isToSelf: boolean; usage: CallUsage | null },
 ): Pick<InvocationEnd, 'shownCostMicro' | 'isShownPaid'> {
   const isShownPaid = paysForShown(outcome);
-  return { isShownPaid, shownCostMicro: isShownPaid && !isToSelf ? shownCost(priceMicro, shownShare) : costMicro };
+  const wholeMicro = usageTerms ? minMicro(priceMicro, costByUsage(usageTerms, usage?.units ?? [])) : priceMicro;
+  return { isShownPaid, shownCostMicro: isShownPaid && !isToSelf ? shownCost(wholeMicro, shownShare) : costMicro };
 }
 
 /** Charges the sources of ended requests by their schemes, in lock order. Returns the wallets that paid, by request. */
@@ -314,12 +351,12 @@ const unspendAll = (tx: Tx, ended: readonly Invocation[], locks: LockMode): Prom
     locks,
   );
 
+const askedAtOf = ({ invocation, askedAt }: End): Date => askedAt ?? invocation.startedAt ?? invocation.createdAt;
+
 /** Only the agent's own doing counts against it; not a call that gave it no chance to answer, nor the time before it was called. */
-function toEndedCall(
-  { invocation, outcome, askedAt = invocation.startedAt ?? invocation.createdAt }: End,
-  payers: ReadonlyMap<string, string>,
-  now: Date,
-): EndedCall {
+function toEndedCall(end: End, payers: ReadonlyMap<string, string>, now: Date): EndedCall {
+  const { invocation, outcome } = end;
+  const askedAt = askedAtOf(end);
   const durationMs = now.getTime() - askedAt.getTime();
   const { agentId } = invocation;
   if (outcome.kind === 'cancelled') return { agentId, end: 'void', durationMs, outcome: null };

@@ -1,3 +1,4 @@
+import { unitText } from '@agent-network/contracts/agents/price-text';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { LRUCache } from 'lru-cache';
 import type { KnownCaller } from '../../accounts/caller.ts';
@@ -7,6 +8,7 @@ import { countUnits } from '../../agents/count-units.ts';
 import { AppError } from '../../lib/app-error.ts';
 import { createBoundedCache } from '../../lib/bounded-cache.ts';
 import type { Store } from '../../store/database.ts';
+import { isHigher } from '../usage/rate-usage.ts';
 import { type AgreedTerms, isSameRate, type KnownTerms, readKnownTerms } from './agreed-terms-store.ts';
 import { priceOf, type Rate, type Work } from './price.ts';
 
@@ -31,7 +33,8 @@ export function expectedPrice({ paid, former }: KnownTerms, work: Work): bigint 
 }
 
 const isSamePart = (a: Rate, b: Rate): boolean =>
-  JSON.stringify([a.takesHints, a.sizeSteps, a.perUnit]) === JSON.stringify([b.takesHints, b.sizeSteps, b.perUnit]);
+  JSON.stringify([a.takesHints, a.sizeSteps, a.perUnit, a.perUsage]) ===
+  JSON.stringify([b.takesHints, b.sizeSteps, b.perUnit, b.perUsage]);
 
 /**
  * True if a call shows that its caller accepts the present terms: it is the first one, or it has a limit or a signature for the price, or
@@ -44,9 +47,9 @@ export function showsAgreement({ paid, former }: KnownTerms, now: Rate, isNamed:
   return isSame && now.perRequestMicro < paid.perRequestMicro;
 }
 
-const rateOf = ({ perRequestMicro, takesHints, sizeSteps, perUnit }: Rate): Rate => ({
+const rateOf = ({ perRequestMicro, takesHints, sizeSteps, perUnit, perUsage }: Rate): Rate => ({
   ...{ perRequestMicro, takesHints },
-  ...{ sizeSteps, perUnit },
+  ...{ sizeSteps, perUnit, perUsage },
 });
 
 /** A call of an agent at a price. */
@@ -121,12 +124,43 @@ export function requireAgreedPrices(
     const terms = known.get(agent.id) ?? unknown;
     const expected = isNamed ? null : expectedPrice(terms, body);
     if (expected !== null && priceMicro > expected) throw priceRaised(agent.id, priceMicro, expected);
+    const raised = isNamed ? null : raisedUnit(terms, agent);
+    if (raised) throw unitRaised(agent.id, raised, priceMicro);
     // A quote may lock a price below the present one: that one is not agreed to.
     const isPresent = priceMicro >= priceBy(agent, body);
     return isPresent && showsAgreement(terms, agent, isNamed)
       ? [{ accountId: caller.accountId, agentId: agent.id, rate: rateOf(agent) }]
       : [];
   });
+}
+
+interface RaisedUnit {
+  readonly unit: string;
+  readonly price: string;
+  readonly lastPrice: string;
+}
+
+/**
+ * A unit of usage that costs more than a caller without a limit expects, although the maximum of a call has not changed; null: none. Where
+ * it expects a price for all calls, that one bounds them.
+ */
+export function raisedUnit({ paid, former }: KnownTerms, { perUsage }: Rate): RaisedUnit | null {
+  const known = [...(paid ? [paid] : []), ...former].flatMap((rate) => rate.perUsage ?? []);
+  for (const { unit, price } of perUsage?.prices ?? [])
+    for (const { prices } of known) {
+      const lastPrice = prices.find((each) => each.unit === unit)?.price ?? '0';
+      if (isHigher(price, lastPrice)) return { unit, price, lastPrice };
+    }
+  return null;
+}
+
+function unitRaised(agentId: string, { unit, price, lastPrice }: RaisedUnit, maximumMicro: bigint) {
+  const maximum = formatUsdc(maximumMicro);
+  return new AppError(
+    'CONFLICT',
+    `Agent ${agentId} charges ${price} USDC for each ${unitText(unit)} now; the last price that you paid, or may have been shown, is ${lastPrice} USDC. Nothing was charged. Repeat the call with a maximum cost of ${maximum}, or with a quote, if you agree.`,
+    { details: { reason: 'price_raised', price: maximum, lastPrice: maximum } },
+  );
 }
 
 /** Checks the price of one call, as `requireAgreedPrices` does. */

@@ -9,9 +9,17 @@ export interface KnownTerms {
   readonly former: readonly Rate[];
 }
 
-type StoredRate = Omit<Rate, 'perRequestMicro'> & { readonly perRequestMicro: string };
+/** Terms from before prices by usage do not name them. */
+type StoredRate = Omit<Rate, 'perRequestMicro' | 'perUsage'> & {
+  readonly perRequestMicro: string;
+  readonly perUsage?: Rate['perUsage'];
+};
 
-const toRate = (terms: StoredRate): Rate => ({ ...terms, perRequestMicro: BigInt(terms.perRequestMicro) });
+const toRate = (terms: StoredRate): Rate => ({
+  ...terms,
+  perUsage: terms.perUsage ?? null,
+  perRequestMicro: BigInt(terms.perRequestMicro),
+});
 
 /**
  * Prices of these agents that an account knows; an agent without any is absent. `since`: start of the time in which a former price counts.
@@ -117,7 +125,8 @@ export function agreedTermsRecorded(agreed: readonly AgreedTerms[], now: Date): 
   return [statement];
 }
 
-const storedOf = ({ perRequestMicro, takesHints, sizeSteps, perUnit }: Rate) => ({
+const storedOf = ({ perRequestMicro, takesHints, sizeSteps, perUnit, perUsage }: Rate): StoredRate => ({
   ...{ perRequestMicro: perRequestMicro.toString(), takesHints },
   ...{ sizeSteps, perUnit },
+  ...(perUsage ? { perUsage } : {}),
 });

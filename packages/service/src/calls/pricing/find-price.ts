@@ -8,7 +8,7 @@ import { isOpen } from '../../payments/chain-outbox/chain-payment-state.ts';
 import { type PaymentTerms, paymentRequired } from '../../payments/x402/payment-required.ts';
 import { requireAtHome } from '../remote/require-at-home.ts';
 import { hasPricesWithinClass, priceOf } from './price.ts';
-import { quotedPrice } from './quote-invocation.ts';
+import { type LockedPrice, quotedPrice } from './quote-invocation.ts';
 
 type PriceContext = Parameters<typeof lockedPrice>[0] & AgentServices;
 
@@ -67,9 +67,10 @@ async function lockedPrice(
   caller: KnownCaller,
   agent: CallableAgent,
   { quoteId, body }: { readonly quoteId: string | null; readonly body: InvocationRequest },
-): Promise<{ readonly priceMicro: bigint; readonly shownShare: number | null; readonly isUsed: boolean }> {
+): Promise<LockedPrice> {
   if (quoteId) return quotedPrice(ctx, caller, agent, quoteId, body);
-  return { priceMicro: priceOf(agent, body).totalMicro, shownShare: agent.shownShare, isUsed: false };
+  const { totalMicro: priceMicro, usageTerms } = priceOf(agent, body);
+  return { priceMicro, usageTerms, shownShare: agent.shownShare, isUsed: false };
 }
 
 /** An offer is bound to a class of calls, not to units and sizes: throws 402 when it was made for fewer units or a smaller call. */

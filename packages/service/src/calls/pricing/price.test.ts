@@ -19,9 +19,10 @@ const rateOf = (perRequestMicro: bigint, takesHints = true) => ({
   perRequestMicro,
   takesHints,
   perUnit: null,
+  perUsage: null,
   sizeSteps,
 });
-const flat = { takesHints: false, perUnit: null, sizeSteps: null };
+const flat = { takesHints: false, perUnit: null, perUsage: null, sizeSteps: null };
 const multiplierOf = (input: Record<string, unknown>) => priceOf(rateOf(1_000_000n), workOf(input)).multiplier / 100n;
 
 describe('the price', () => {
@@ -133,7 +134,7 @@ describe('the price', () => {
 
 describe('a price by units', () => {
   const perUnit = { price: '0.02', unit: 'page', count: '/pages', measure: 'number' as const, maximum: '1.5' };
-  const rate = { perRequestMicro: 50_000n, takesHints: false, sizeSteps, perUnit };
+  const rate = { perRequestMicro: 50_000n, takesHints: false, sizeSteps, perUnit, perUsage: null };
   const totalOf = (input: Record<string, unknown>) => priceOf(rate, workOf(input)).totalMicro;
 
   it.each<[unknown, bigint, bigint]>([

@@ -1,8 +1,9 @@
-import type { PerUnit, SizeStep } from '@agent-network/contracts/agents/agent-metadata';
+import type { PerUnit, PerUsage, SizeStep } from '@agent-network/contracts/agents/agent-metadata';
 import { hintHundredths as hintHundredthsOf } from '@agent-network/contracts/agents/price-text';
 import { MAX_MICRO, minMicro, parseUsdc } from '@agent-network/contracts/money';
 import { countUnits } from '../../agents/count-units.ts';
 import { invariant } from '../../lib/invariant.ts';
+import { mostByUsage, type UsageTerms, usageTermsOf } from '../usage/rate-usage.ts';
 
 const complexityHundredths: ReadonlyMap<unknown, bigint> = new Map(Object.entries(hintHundredthsOf));
 
@@ -16,6 +17,9 @@ export interface Price {
   readonly size: { readonly bytes: number; readonly aboveBytes: number; readonly hundredths: bigint } | null;
   /** Price of its units; null: the agent has no price by units. */
   readonly units: { readonly count: bigint; readonly amountMicro: bigint } | null;
+  /** Terms of its price by usage; null: its cost is the total. */
+  readonly usageTerms: UsageTerms | null;
+  /** The agreed price, which is held: of a call paid by usage the most that it costs. */
   readonly totalMicro: bigint;
 }
 
@@ -31,6 +35,7 @@ export interface Factors {
 export interface Rate extends Factors {
   readonly perRequestMicro: bigint;
   readonly perUnit: PerUnit | null;
+  readonly perUsage: PerUsage | null;
 }
 
 /** The parts of a call that the agent receives, and so all that can raise its price. */
@@ -42,7 +47,7 @@ export interface Work {
 }
 
 /** The size of all that the agent is sent, in bytes. */
-function bytesOf({ task, input, context, metadata }: Work): number {
+export function bytesOf({ task, input, context, metadata }: Work): number {
   const parts = [task, JSON.stringify(input), context ?? '', hasFields(metadata) ? JSON.stringify(metadata) : ''];
   return parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 }
@@ -75,9 +80,13 @@ export const multiplierOf = (factors: Factors, work: Work): bigint => factorsOf(
 /** Price class of a call, independent of the agent: an offer for one class is not valid for another. */
 export const priceClassOf = (work: Work): string => `${hintHundredths(work)}`;
 
-/** True when calls of the same class differ in price, by their units or their size. */
-export const hasPricesWithinClass = ({ perUnit, sizeSteps }: Pick<Rate, 'perUnit' | 'sizeSteps'>): boolean =>
-  perUnit !== null || sizeSteps !== null;
+/** True when calls of the same class differ in price, by their units or their size, or may cost more than was offered, by their usage. */
+export const hasPricesWithinClass = ({
+  perUnit,
+  perUsage,
+  sizeSteps,
+}: Pick<Rate, 'perUnit' | 'perUsage' | 'sizeSteps'>): boolean =>
+  perUnit !== null || perUsage !== null || sizeSteps !== null;
 
 /** The price of a call. Quotes and direct calls use the same rule; a quote locks the result. */
 export function priceOf(rate: Rate, work: Work): Price {
@@ -85,15 +94,21 @@ export function priceOf(rate: Rate, work: Work): Price {
   const { hint, size, multiplier } = factorsOf(rate, work);
   const leastMicro = (perRequestMicro * multiplier + 9_999n) / 10_000n;
   const units = perUnit && unitsOf(perUnit, work);
+  const usageTerms = usageTermsOf(rate);
+  const mostMicro = maxOf(leastMicro, units?.amountMicro ?? 0n, usageTerms ? mostByUsage(usageTerms) : 0n);
   return {
     baseMicro: perRequestMicro,
     multiplier,
     hintHundredths: hint,
     size,
     units,
-    totalMicro: minMicro(units && units.amountMicro > leastMicro ? units.amountMicro : leastMicro, MAX_MICRO),
+    usageTerms,
+    totalMicro: minMicro(mostMicro, MAX_MICRO),
   };
 }
+
+const maxOf = (...amounts: readonly bigint[]): bigint =>
+  amounts.reduce((most, amount) => (amount > most ? amount : most), 0n);
 
 /** Units of a call, with their price. The validation of the input has made sure that they can be counted. */
 function unitsOf(perUnit: PerUnit, { input }: Work): NonNullable<Price['units']> {

@@ -1,4 +1,5 @@
 import type { PerUnit } from '@agent-network/contracts/agents/agent-metadata';
+import { unitText } from '@agent-network/contracts/agents/price-text';
 import type { Quote } from '@agent-network/contracts/invocations/quotes';
 import { formatUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../accounts/caller.ts';
@@ -12,6 +13,8 @@ import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import { newId } from '../../lib/id.ts';
 import type { Store } from '../../store/database.ts';
 import { shownCost } from '../finish/end-invocations.ts';
+import type { UsageTerms } from '../usage/rate-usage.ts';
+import { quotedUsage } from '../usage/recent-usage.ts';
 import { estimatedTime, multiplierOf, type Price, priceOf, type Work } from './price.ts';
 import { findQuote, insertQuote } from './quote-store.ts';
 
@@ -36,6 +39,7 @@ export async function quoteInvocation(
     estimatedCost: formatUsdc(price.totalMicro),
     estimatedTime: estimatedTime(agent),
     endedEarly: formatUsdc(shownCost(price.totalMicro, agent.shownShare)),
+    ...(price.usageTerms ? { usage: await quotedUsage(ctx, agentId, price.usageTerms) } : {}),
     breakdown: breakdownOf(agent, price),
     validUntil: validUntil.toISOString(),
     acceptUrl: `/invoke/${agentId}?quote=${id}`,
@@ -47,6 +51,7 @@ export async function quoteInvocation(
     ...{ unitCount: price.units?.count ?? null, unitPointer: agent.perUnit?.count ?? null },
     unitMeasure: agent.perUnit?.measure ?? null,
     shownShare: agent.shownShare,
+    usageTerms: price.usageTerms,
   };
   // Without a key there is no answer to keep: one statement, not a transaction of three.
   if (once === unkeyed) {
@@ -68,6 +73,16 @@ export const purchaseUsed = () =>
     'This offer or idempotency key was already used. Nothing was charged. Request a new offer with a new key.',
   );
 
+/** A price as a quote or an agent states it. */
+export interface LockedPrice {
+  readonly priceMicro: bigint;
+  /** Terms of a call that is paid by usage; null: it costs the price. */
+  readonly usageTerms: UsageTerms | null;
+  readonly shownShare: number | null;
+  /** True if the quote is used up. */
+  readonly isUsed: boolean;
+}
+
 /**
  * The price that the caller's quote locks for this agent, if the call's multiplier and units do not exceed the quoted ones. `useQuotes`
  * decides later if the quote is still unused.
@@ -78,7 +93,7 @@ export async function quotedPrice(
   agent: Pick<CallableAgent, 'id' | 'takesHints' | 'sizeSteps'>,
   quoteId: string,
   work: Work,
-): Promise<{ priceMicro: bigint; shownShare: number | null; isUsed: boolean }> {
+): Promise<LockedPrice> {
   const quote = await findQuote(ctx.db, quoteId, caller.accountId);
   if (!quote) throw notFound('quote');
   if (quote.agentId !== agent.id) throw invalid('quote', 'is for another agent');
@@ -92,7 +107,8 @@ export async function quotedPrice(
     if (units > unitCount)
       throw invalid('quote', 'is for fewer units than this call has; ask for a new one with this input');
   }
-  return { priceMicro: quote.priceMicro, shownShare: quote.shownShare, isUsed: quote.usedBy !== null };
+  const { priceMicro, usageTerms, shownShare } = quote;
+  return { priceMicro, usageTerms, shownShare, isUsed: quote.usedBy !== null };
 }
 
 /** The parts of a price and the calculation, as a quote shows them. */
@@ -121,7 +137,8 @@ export function breakdownOf({ perUnit }: Pick<CallableAgent, 'perUnit'>, price: 
 }
 
 /** "0.05 per request × 1.5 (complexity) × 1.25 (20,004 bytes, above 16,384) = 0.09375 USDC" */
-function explain(perUnit: PerUnit | null, { baseMicro, hintHundredths, size, units, totalMicro }: Price): string {
+function explain(perUnit: PerUnit | null, price: Price): string {
+  const { baseMicro, hintHundredths, size, units, usageTerms, totalMicro } = price;
   const factors = [
     `${formatUsdc(baseMicro)} per request`,
     ...(hintHundredths === 100n ? [] : [`${decimal(hintHundredths)} (complexity)`]),
@@ -130,6 +147,10 @@ function explain(perUnit: PerUnit | null, { baseMicro, hintHundredths, size, uni
       : []),
   ].join(' × ');
   const total = `${formatUsdc(totalMicro)} USDC`;
+  if (usageTerms) {
+    const rates = usageTerms.prices.map(({ unit, price: each }) => `${each} per ${unitText(unit)}`).join(' and ');
+    return `the higher of ${factors}, and ${rates}, at most ${total}`;
+  }
   if (!perUnit || !units) return `${factors} = ${total}`;
   const counted = `${grouped(Number(units.count))} × ${perUnit.price} per ${perUnit.unit}, at most ${perUnit.maximum}`;
   return `the higher of ${factors}, and ${counted} = ${total}`;

@@ -1,5 +1,6 @@
 import type { UnitMeasure } from '@agent-network/contracts/agents/agent-metadata';
 import type { Sql } from '../../store/sql.ts';
+import type { UsageTerms } from '../usage/rate-usage.ts';
 import type { Factors } from './price.ts';
 
 export interface QuoteRow {
@@ -18,6 +19,8 @@ export interface QuoteRow {
   readonly unitMeasure: UnitMeasure | null;
   /** Percent of the price that a call costs which is ended early after output was shown; null: all of it. */
   readonly shownShare: number | null;
+  /** Terms of an agent that is paid by usage; null: none. */
+  readonly usageTerms: UsageTerms | null;
   readonly validUntil: Date;
   readonly usedBy: string | null;
 }
@@ -26,8 +29,8 @@ export async function insertQuote(sql: Sql, quote: Omit<QuoteRow, 'usedBy'>, now
   await sql.query(
     'insert-quote',
     `insert into quote (id, account_id, agent_id, price_micro, multiplier_ten_thousandths, valid_until, created_at, unit_count, unit_pointer,
-       unit_measure, factors, shown_share)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+       unit_measure, factors, shown_share, usage_terms)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [
       ...[quote.id, quote.accountId, quote.agentId, quote.priceMicro, quote.multiplier],
       ...[
@@ -38,6 +41,7 @@ export async function insertQuote(sql: Sql, quote: Omit<QuoteRow, 'usedBy'>, now
         quote.unitMeasure,
         JSON.stringify(quote.factors),
         quote.shownShare,
+        quote.usageTerms && JSON.stringify(quote.usageTerms),
       ],
     ],
   );
@@ -47,7 +51,7 @@ export async function findQuote(sql: Sql, id: string, accountId: string): Promis
   const rows = await sql.query<QuoteRow>(
     'find-quote',
     `select id, account_id as "accountId", agent_id as "agentId", price_micro as "priceMicro",
-            coalesce(multiplier_ten_thousandths, multiplier_hundredths * 100) as multiplier, factors, unit_count as "unitCount", unit_pointer as "unitPointer", unit_measure as "unitMeasure", shown_share as "shownShare", valid_until as "validUntil",
+            coalesce(multiplier_ten_thousandths, multiplier_hundredths * 100) as multiplier, factors, unit_count as "unitCount", unit_pointer as "unitPointer", unit_measure as "unitMeasure", shown_share as "shownShare", usage_terms as "usageTerms", valid_until as "validUntil",
             used_by as "usedBy"
        from quote where id = $1 and account_id = $2`,
     [id, accountId],

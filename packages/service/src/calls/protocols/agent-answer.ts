@@ -6,6 +6,8 @@ import { type Json, parseObject } from '../../lib/json/json-object.ts';
 import { excerptOf } from '../../lib/net/error-text.ts';
 import type { GuardedFetchError, GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
 import type { Failure, Outcome } from '../invocation.ts';
+import type { UsageClaim } from '../usage/rate-usage.ts';
+import { claimOfAgent } from '../usage/usage-claim.ts';
 
 /** Maximum size of an agent's answer; the same as that of a caller's body. */
 export const MAX_RESULT_BYTES = 1024 * 1024;
@@ -21,8 +23,8 @@ export type AgentAnswer =
 export const failed = (reason: FailureReason, message: string): Failure => ({ kind: 'failed', reason, message });
 
 /** The end with a result that an adapter made of an answer. */
-export const completed = (result: unknown): Outcome =>
-  faultOf(result) ?? { kind: 'completed', result, claimedMicro: null };
+export const completed = (result: unknown, usage: UsageClaim | null = null): Outcome =>
+  faultOf(result) ?? { kind: 'completed', result, claimedMicro: null, usage };
 
 /** The failure of a result that would not be stored as the agent gave it; null: it would. */
 function faultOf(result: unknown): Outcome | null {
@@ -59,7 +61,8 @@ export function readResult(value: Json | undefined): Outcome {
   const { cost } = value;
   if (cost !== undefined && cost !== null && !(typeof cost === 'string' && usdcPattern.test(cost)))
     return failed('invalid_response', 'The agent returned a cost that is not a USDC amount.');
-  return { kind: 'completed', result: value.result, claimedMicro: typeof cost === 'string' ? parseUsdc(cost) : null };
+  const claimedMicro = typeof cost === 'string' ? parseUsdc(cost) : null;
+  return { kind: 'completed', result: value.result, claimedMicro, usage: claimOfAgent(value.usage) };
 }
 
 const MAX_FIELDS = 5;

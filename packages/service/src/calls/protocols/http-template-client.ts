@@ -11,6 +11,7 @@ import { invariant } from '../../lib/invariant.ts';
 import { parseObject } from '../../lib/json/json-object.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import type { Outcome } from '../invocation.ts';
+import { claimOfUpstream } from '../usage/usage-claim.ts';
 import { type Adapter, type AgentCall, CallFailedError } from './adapter.ts';
 import { completed } from './agent-answer.ts';
 import { invalidAnswer, refused, send } from './exchange.ts';
@@ -49,5 +50,7 @@ function readAnswer({ result }: HttpTemplate, { status, headers, body }: Guarded
   }
   if (!isUtf8(body)) return invalidAnswer('with text that is not UTF-8');
   const read = readTemplateResult(result, text);
-  return 'problem' in read ? invalidAnswer(read.problem) : completed(read.value);
+  return 'problem' in read
+    ? invalidAnswer(read.problem)
+    : completed(read.value, claimOfUpstream(parseObject(text) ?? {}));
 }

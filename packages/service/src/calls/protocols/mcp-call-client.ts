@@ -1,3 +1,4 @@
+import { USAGE_EXTENSION } from '@agent-network/contracts/invocations/usage';
 import {
   closeMcp,
   findTool,
@@ -10,6 +11,7 @@ import { isObject, type Json, parseObject } from '../../lib/json/json-object.ts'
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
 import type { Invocation, Outcome } from '../invocation.ts';
 import { type ChunkRecorder, createChunkRecorder, type Said } from '../stream/record-chunks.ts';
+import { claimOfAgent } from '../usage/usage-claim.ts';
 import { type Adapter, type AgentCall, type Billed, type CallContext, CallFailedError, isStopping } from './adapter.ts';
 import { completed, describeError } from './agent-answer.ts';
 import { invalidAnswer, messagesOf, postForEvents, refused } from './exchange.ts';
@@ -154,9 +156,10 @@ function readToolMessage({ result, error }: Json): Outcome | Billed {
     if (bill) return bill;
     throw new CallFailedError('agent_error', `The agent failed${describeError({ message: texts.join(' ') })}.`);
   }
-  if (isObject(result.structuredContent)) return completed(result.structuredContent);
+  const usage = claimOfAgent(isObject(result._meta) ? result._meta[USAGE_EXTENSION] : null);
+  if (isObject(result.structuredContent)) return completed(result.structuredContent, usage);
   if (!Array.isArray(result.content)) return invalidAnswer('without content');
-  return completed(texts.length === content.length ? { text: texts.join('\n') } : { content });
+  return completed(texts.length === content.length ? { text: texts.join('\n') } : { content }, usage);
 }
 
 function readError(error: Json): Billed | never {

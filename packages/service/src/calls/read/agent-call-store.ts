@@ -1,5 +1,6 @@
 import type { CallerKind, CallGateway } from '@agent-network/contracts/agents/agent-calls';
 import type { FailureReason, RequestStatus } from '@agent-network/contracts/invocations/invocations';
+import type { CallUsage } from '@agent-network/contracts/invocations/usage';
 import type { Sql } from '../../store/sql.ts';
 
 /** A call to an agent, without content of the caller and without the caller's identity. */
@@ -10,6 +11,7 @@ export interface AgentCallRow {
   readonly gateway: CallGateway | null;
   readonly status: RequestStatus;
   readonly costMicro: bigint | null;
+  readonly usage: CallUsage | null;
   readonly isEndedEarly: boolean;
   /** Number of calls to this agent that its caller has ended early; 0 unless this is one. */
   readonly callerEndedEarly: number;
@@ -37,7 +39,7 @@ const rangesOf = (where: string) => `select shown.*, case when shown."isEndedEar
      select count(*)::int from invocation e where e.agent_id = $1 and e.account_id = shown.account_id and e.is_ended_early) else 0 end
        as "callerEndedEarly"
    from (select v.* from unnest($2::text[]) as wanted (value) cross join lateral (
-     select id as "requestId", caller_kind as "callerKind", account_id = $3 as "isOwn", face as "gateway", status, cost_micro as "costMicro",
+     select id as "requestId", caller_kind as "callerKind", account_id = $3 as "isOwn", face as "gateway", status, cost_micro as "costMicro", usage,
             is_ended_early as "isEndedEarly", account_id, error_code as "errorCode", error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt",
             completed_at as "completedAt"
        from invocation

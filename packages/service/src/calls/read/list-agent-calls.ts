@@ -11,6 +11,7 @@ import { utcPeriod } from '../../lib/utc-period.ts';
 import { agentTreasuryId } from '../../payments/ledger/treasury.ts';
 import { readWithdrawn } from '../../payments/payouts/collect-earnings.ts';
 import type { Store } from '../../store/database.ts';
+import { comparingWithRecent } from '../usage/recent-usage.ts';
 import { type AgentCallRow, groupFailures, listCallsTo } from './agent-call-store.ts';
 import { type AgentFigureRow, listAgentFigures } from './call-figure-store.ts';
 
@@ -50,8 +51,9 @@ export async function listAgentCalls(
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const hasMore = rows.length > limit;
+  const comparing = await comparingWithRecent(ctx, agentId, shown);
   return {
-    calls: shown.map(toItem),
+    calls: shown.map((row) => ({ ...toItem(row), ...comparing(row.usage) })),
     hasMore,
     nextCursor: hasMore && last ? pageCursor({ createdAt: last.createdAt, id: last.requestId }) : null,
   };
@@ -67,6 +69,7 @@ const toItem = ({ callerKind, costMicro, errorCode, errorMessage, ...row }: Agen
   status: row.status,
   latencyMs: row.startedAt && row.completedAt ? row.completedAt.getTime() - row.startedAt.getTime() : null,
   cost: costMicro === null ? null : formatUsdc(costMicro),
+  ...(row.usage ? { usage: row.usage } : {}),
   error: errorCode && { code: errorCode, message: silentReasons.includes(errorCode) ? null : errorMessage },
   endedEarly: row.isEndedEarly,
   callerEndedEarly: row.callerEndedEarly,

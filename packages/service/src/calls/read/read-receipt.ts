@@ -1,4 +1,4 @@
-import { invocationReceiptDomain, invocationReceiptTypes } from '@agent-network/contracts/payments/receipt-types';
+import { invocationReceiptDomain, NO_HASH, receiptTypesOf } from '@agent-network/contracts/payments/receipt-types';
 import type { InvocationReceipt, SignedReceipt } from '@agent-network/contracts/payments/receipts';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { readOwner } from '../../agents/read-owner.ts';
@@ -70,11 +70,12 @@ async function hashesOf(ctx: Store, invocation: InvocationContent): Promise<Rece
 async function sign(ctx: ReceiptContext, receipted: Receipted): Promise<SignedReceipt> {
   const message = receiptOf(ctx, receipted, ctx.clock.now());
   const { chainId } = ctx.chain;
+  const version = message.usageHash === undefined ? '1' : '2';
   return {
     signer: ctx.receiptSigner.address,
-    signature: await ctx.receiptSigner.signHash(invocationReceiptDigest(chainId, message)),
-    domain: invocationReceiptDomain(chainId),
-    types: { InvocationReceipt: [...invocationReceiptTypes.InvocationReceipt] },
+    signature: await ctx.receiptSigner.signHash(invocationReceiptDigest(chainId, message, version)),
+    domain: invocationReceiptDomain(chainId, version),
+    types: { InvocationReceipt: [...receiptTypesOf[version].InvocationReceipt] },
     primaryType: 'InvocationReceipt',
     message,
   };
@@ -130,5 +131,7 @@ function receiptOf(
     createdAt: seconds(invocation.createdAt),
     completedAt: seconds(completedAt),
     issuedAt: seconds(now),
+    // Others keep the version that all verifiers know.
+    ...(invocation.usage ? { usageHash: hexOf(hashOfJson(invocation.usage)), filesHash: NO_HASH } : {}),
   };
 }

@@ -8,6 +8,7 @@ import type { Invocation } from '../invocation.ts';
 import { toRecord } from '../invocation-view.ts';
 import { requireOwn } from '../read-invocation.ts';
 import { findContent } from '../record-store.ts';
+import { compareWithRecent } from '../usage/recent-usage.ts';
 
 type Entry = RequestDetail['timeline'][number];
 /** The events of a movement: its begin, and both of its ends; null: not shown. */
@@ -92,6 +93,7 @@ export async function readInvocationDetail(
 ): Promise<RequestRecord & { detail: PreparedJson }> {
   const invocation = requireOwn(await findContent(ctx.db, requestId), caller);
   const { input, context, webhookUrl, isStreamed, startedAt, callerAgentId, priceMicro, attempt } = invocation;
+  const comparison = await compareWithRecent(ctx, invocation);
   const timeline = timelineOf(invocation, await movementsOf(ctx, requestId));
   const detail: Omit<RequestDetail, 'input'> & { input: PreparedJson } = {
     ...{ input, context, webhookUrl, callerAgentId, timeline },
@@ -99,6 +101,7 @@ export async function readInvocationDetail(
     startedAt: startedAt?.toISOString() ?? null,
     price: formatUsdc(priceMicro),
     attempts: attempt,
+    ...(comparison ? { usage: comparison } : {}),
   };
   return {
     ...toRecord(invocation),

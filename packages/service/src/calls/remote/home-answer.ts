@@ -11,6 +11,8 @@ export interface HomeRecord {
   readonly homeRequestId: string;
   readonly status: (typeof requestStatuses)[number];
   readonly result: unknown;
+  /** The usage that it states, unread. */
+  readonly usage: unknown;
   /** Part of the payment that it refunds; 0 while the request is open. */
   readonly refundMicro: bigint;
   readonly error: { readonly code: unknown; readonly message: unknown } | null;
@@ -113,6 +115,7 @@ export function readHomeRecord(value: unknown): HomeRecord | null {
     homeRequestId: value.requestId,
     status,
     result: value.result,
+    usage: value.usage,
     refundMicro: typeof refund === 'string' && usdcPattern.test(refund) ? parseUsdc(refund) : 0n,
     error: isObject(error) ? { code: error.code, message: error.message } : null,
     completedAt:
@@ -124,9 +127,9 @@ export function readHomeRecord(value: unknown): HomeRecord | null {
 const ofThisNode: ReadonlySet<FailureReason> = new Set(['payment_failed', 'node_restored']);
 
 /** The local outcome of a request that has ended at its home node; null: still open. Its cost was billed: there is no other. */
-export function outcomeOf({ status, result, error }: HomeRecord): Outcome | null {
+export function outcomeOf({ status, result, usage, error }: HomeRecord): Outcome | null {
   if (status === 'pending' || status === 'processing') return null;
-  if (status === 'completed') return readResult({ result, cost: '0' });
+  if (status === 'completed') return readResult({ result, cost: '0', usage });
   if (status === 'cancelled') return failed('agent_error', "The request was cancelled at the agent's home node.");
   const reason = failureReasons.find((each) => each === error?.code && !ofThisNode.has(each)) ?? 'agent_error';
   return failed(reason, `The request failed at the agent's home node${describeError(error)}.`);

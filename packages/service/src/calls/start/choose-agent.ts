@@ -20,6 +20,7 @@ import { type AgreementContext, expectedOf, toldSince } from '../pricing/agreed-
 import { findUnsteady, type SteadyTerms, steadyGuards } from '../pricing/agreed-terms-store.ts';
 import { estimatedTime, priceOf, rateWithin } from '../pricing/price.ts';
 import { isPassedOn, requireAtHome } from '../remote/require-at-home.ts';
+import type { UsageTerms } from '../usage/rate-usage.ts';
 import type { KeylessPayer, WantedCall } from './invocation-purchase.ts';
 
 type ChoosingContext = AgentServices & AgreementContext;
@@ -28,6 +29,8 @@ type ChoosingContext = AgentServices & AgreementContext;
 export interface Choice {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
+  /** The terms of a call that is paid by usage, as its quote locked them; else as its agent states them; null: none. */
+  readonly usageTerms: UsageTerms | null;
   /** Percent of the price that its quote locked for an early end; else as its agent states it; null: all of it. */
   readonly shownShare: number | null;
   /** The quote to use up; none for a fallback. */
@@ -41,6 +44,7 @@ export interface Choice {
 export interface AskedAgent extends WantedCall {
   readonly agent: CallableAgent;
   readonly priceMicro: bigint;
+  readonly usageTerms: UsageTerms | null;
   /** Percent of the price that its quote locked for an early end; null: all of it. */
   readonly shownShare: number | null;
   readonly shown: PresentedPayment | null;
@@ -57,13 +61,13 @@ export interface AskedAgent extends WantedCall {
  * the key may not make.
  */
 export async function chooseAgent(ctx: ChoosingContext, caller: KnownCaller, asked: AskedAgent): Promise<Choice> {
-  const { agent, priceMicro, quoteId, shownShare } = asked;
+  const { agent, priceMicro, usageTerms, quoteId, shownShare } = asked;
   if (asked.offeredId !== null) return chooseOffered(ctx, caller, asked, asked.offeredId);
   const isWanted = agent.status === 'online' || !asked.body.fallback || asked.shown !== null;
   if (!isWanted) return chooseAlternative(ctx, caller, asked);
   requireWithinLimits(caller, agent.id, priceMicro);
   if (agent.status !== 'online') throw await unavailable(ctx, agent);
-  return { agent, priceMicro, shownShare, quoteId, requestedAgentId: null, chosen: null };
+  return { agent, priceMicro, usageTerms, shownShare, quoteId, requestedAgentId: null, chosen: null };
 }
 
 async function chooseOffered(
@@ -110,8 +114,9 @@ async function chooseAlternative(ctx: ChoosingContext, caller: KnownCaller, aske
 }
 
 function toChoice({ agent: { id }, body }: AskedAgent, agent: CallableAgent): Choice {
-  const priceMicro = priceOf(agent, body).totalMicro;
-  return { agent, priceMicro, shownShare: agent.shownShare, quoteId: null, requestedAgentId: id, chosen: null };
+  const { totalMicro: priceMicro, usageTerms } = priceOf(agent, body);
+  const { shownShare } = agent;
+  return { agent, priceMicro, usageTerms, shownShare, quoteId: null, requestedAgentId: id, chosen: null };
 }
 
 /** Maximum cost of an alternative: `maxCost`, or else the expected price of the agent asked for; within the quote and the key's limits. */
@@ -127,7 +132,7 @@ function agreedMicro(caller: KnownCaller, { body, priceMicro, quoteId }: AskedAg
 export interface Sale {
   readonly agent: Pick<
     CallableAgent,
-    'id' | 'perRequestMicro' | 'takesHints' | 'perUnit' | 'sizeSteps' | 'typesId' | 'shownShare'
+    'id' | 'perRequestMicro' | 'takesHints' | 'perUnit' | 'perUsage' | 'sizeSteps' | 'typesId' | 'shownShare'
   >;
   /** True when a quote or a signed offer sets the price. */
   readonly isPriceLocked: boolean;
@@ -181,7 +186,8 @@ const isSamePrice = (now: SaleTerms, then: Sale['agent']): boolean =>
   now.perRequestMicro === then.perRequestMicro &&
   now.takesHints === then.takesHints &&
   now.shownShare === then.shownShare &&
-  JSON.stringify([now.perUnit, now.sizeSteps]) === JSON.stringify([then.perUnit, then.sizeSteps]);
+  JSON.stringify([now.perUnit, now.perUsage, now.sizeSteps]) ===
+    JSON.stringify([then.perUnit, then.perUsage, then.sizeSteps]);
 
 const MAX_TRIES = 5;
 
@@ -239,7 +245,7 @@ interface Settled extends Payer {
 export function newInvocation(
   ctx: Store & NodeProcess,
   caller: KnownCaller,
-  { agent, requestedAgentId, chosen, shownShare }: Choice,
+  { agent, requestedAgentId, chosen, shownShare, usageTerms }: Choice,
   input: Input,
   settled: Settled,
 ): Invocation {
@@ -268,6 +274,7 @@ export function newInvocation(
     metadata: input.body.metadata,
     priority: input.body.priority,
     priceMicro: settled.priceMicro,
+    usageTerms,
     estimatedTime: estimatedTime(agent),
     deadline: settled.deadline,
     paymentMethod: settled.method,
@@ -278,6 +285,7 @@ export function newInvocation(
     worker: isQueued ? null : ctx.processId(),
     attempt: 1,
     result: null,
+    usage: null,
     costMicro: null,
     refundMicro: null,
     billedMicro: null,

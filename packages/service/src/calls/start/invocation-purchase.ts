@@ -13,6 +13,7 @@ import type { PresentedPayment } from '../../payments/x402/presented-payment.ts'
 import type { Store } from '../../store/database.ts';
 import { fitsChannel } from '../deadline.ts';
 import { priceClassOf } from '../pricing/price.ts';
+import type { UsageTerms } from '../usage/rate-usage.ts';
 
 /** Value for an agent id in the path: the node chooses the agent. */
 export const AUTO = 'auto';
@@ -60,6 +61,8 @@ export interface OfferedPrice {
   readonly isOnDefault?: boolean;
   /** The cost of an early end after output was shown, where it is not the price. */
   readonly shownMicro?: bigint;
+  /** The terms of a call that is paid by usage. */
+  readonly usageTerms?: UsageTerms | null;
 }
 
 /**
@@ -70,11 +73,12 @@ export function purchaseOf(
   ctx: NodeIdentity & Store,
   caller: KnownCaller,
   { agentId, quoteId, body, requestId, client, keyless, asksForChannels = false, shown = null }: WantedCall,
-  { amountMicro, alternativeId, isOnDefault = false, shownMicro = amountMicro }: OfferedPrice,
+  { amountMicro, alternativeId, isOnDefault = false, shownMicro = amountMicro, usageTerms = null }: OfferedPrice,
 ): PayablePurchase {
   const who = payerNameOf(caller);
   const asked = quoteId ? `${agentId}?quote=${quoteId}` : agentId;
   const priced = `${asked} ${priceClassOf(body)}`;
+  const used = usageTerms ? `; ${usageTerms.least} USDC or what it uses, the rest is returned` : '';
   const early = shownMicro === amountMicro ? '' : `; ${formatUsdc(shownMicro)} USDC if it is ended early after output`;
   const call = {
     purpose: 'invocation' as const,
@@ -99,14 +103,14 @@ export function purchaseOf(
     ...(keyless ? { keyHolderId: keyless.accountId } : {}),
     due:
       alternativeId === null
-        ? { ...call, target: priced, description: `Invocation of agent ${agentId}${early}` }
+        ? { ...call, target: priced, description: `Invocation of agent ${agentId}${used}${early}` }
         : {
             ...call,
             ...{ target: `${alternativeId}?instead=${priced}`, alternativeId },
             description:
               agentId === AUTO
-                ? `Invocation of agent ${alternativeId}, chosen for the task${early}`
-                : `Invocation of agent ${alternativeId} in place of ${agentId}${early}`,
+                ? `Invocation of agent ${alternativeId}, chosen for the task${used}${early}`
+                : `Invocation of agent ${alternativeId} in place of ${agentId}${used}${early}`,
           },
   };
 }

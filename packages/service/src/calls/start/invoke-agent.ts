@@ -68,6 +68,7 @@ async function decide(ctx: InvokeContext, caller: KnownCaller, given: InvokeInpu
     ...input,
     agent: asked,
     priceMicro: price.priceMicro,
+    usageTerms: price.usageTerms,
     offeredId,
     shownShare: price.shownShare,
   });
@@ -90,7 +91,7 @@ export async function startChosen(
 
 async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): Promise<Invoked> {
   const { agent } = choice;
-  if (!input.shown) requireAffordable(input.body, choice.priceMicro);
+  if (!input.shown) requireAffordable(input.body, choice.priceMicro, choice.usageTerms);
   const purchase = purchaseOfChoice(ctx, caller, input, choice);
   // Other nodes are paid on the default network.
   if (choice.agent.home && ctx.chain.ledgerAsset !== null) throw paymentRequired(ctx, purchase.due, 'invalid_network');
@@ -101,7 +102,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   const { method, means } = await authorize(ctx, caller, input, { choice, purchase });
   const priceMicro = means?.priceMicro ?? choice.priceMicro;
   requirePaidInFull(ctx, choice, priceMicro, purchase.due);
-  requireAffordable(input.body, priceMicro);
+  requireAffordable(input.body, priceMicro, choice.usageTerms);
   const isSigned = method === 'x402';
   const known = await knowing;
   const agreed = agreedTerms(ctx, caller, known, { ...choice, body: input.body, priceMicro, isSigned });
@@ -150,6 +151,7 @@ const purchaseOfChoice = (ctx: InvokeContext, caller: KnownCaller, input: Input,
     alternativeId: choice.requestedAgentId === null && !choice.chosen ? null : choice.agent.id,
     isOnDefault: choice.agent.home !== null,
     shownMicro: shownCost(choice.priceMicro, choice.shownShare),
+    usageTerms: choice.usageTerms,
   });
 
 /** Chooses the way to pay, and checks the payment. Nothing is written. null: the call is free. */

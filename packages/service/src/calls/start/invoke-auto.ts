@@ -170,9 +170,10 @@ function toChoice(
   { score, parts }: TaskMatch,
   place: { rank: number | null; considered: number },
 ): Choice {
-  const priceMicro = priceOf(agent, body).totalMicro;
+  const { totalMicro: priceMicro, usageTerms } = priceOf(agent, body);
   const chosen = { agentId: agent.id, score, ...place, parts };
-  return { agent, priceMicro, shownShare: agent.shownShare, quoteId: null, requestedAgentId: null, chosen };
+  const { shownShare } = agent;
+  return { agent, priceMicro, usageTerms, shownShare, quoteId: null, requestedAgentId: null, chosen };
 }
 
 /** The lowest of the maximum cost and the key's limits. */
@@ -198,7 +199,7 @@ function noAgentFits(
       },
     );
   const leastMicro = priceOf(
-    { perRequestMicro: cheapestMicro, takesHints: false, perUnit: null, sizeSteps: null },
+    { perRequestMicro: cheapestMicro, takesHints: false, perUnit: null, perUsage: null, sizeSteps: null },
     body,
   ).totalMicro;
   const cheapest = formatUsdc(leastMicro);

@@ -10,6 +10,7 @@ import { schemeOf, schemeOfPresented } from '../../payments/schemes/schemes.ts';
 import type { PresentedPayment } from '../../payments/x402/presented-payment.ts';
 import type { Store } from '../../store/database.ts';
 import type { PaymentMethod } from '../invocation.ts';
+import type { UsageTerms } from '../usage/rate-usage.ts';
 
 /**
  * Throws for a price below the minimum that justifies the gas of an on-chain payment: VALIDATION_ERROR for a caller who asked for it although
@@ -57,10 +58,16 @@ export function insufficient(
 }
 
 /** Throws VALIDATION_ERROR for a price above the most that the caller pays. */
-export function requireAffordable(body: InvocationRequest, priceMicro: bigint): void {
+export function requireAffordable(body: InvocationRequest, priceMicro: bigint, usageTerms: UsageTerms | null): void {
   if (body.maxCost !== undefined && parseUsdc(body.maxCost) < priceMicro)
-    throw invalid('maxCost', `is below the price of ${formatUsdc(priceMicro)} USDC`);
+    throw invalid('maxCost', belowPrice(priceMicro, usageTerms));
 }
+
+/** The fault of a limit below a price: a call that is paid by usage may come to its maximum, which is held. */
+export const belowPrice = (priceMicro: bigint, usageTerms: UsageTerms | null): string =>
+  usageTerms === null
+    ? `is below the price of ${formatUsdc(priceMicro)} USDC`
+    : `is below the most that a call may cost, ${formatUsdc(priceMicro)} USDC: its price follows what it uses, which is known afterwards; the most is held, and the rest given back`;
 
 /** State of the paying treasury's available balance, without holds of running calls. `none`: there is no treasury. */
 type Funds = 'none' | 'empty' | 'short';

@@ -1,9 +1,11 @@
 import {
   invocationReceiptDomain,
-  invocationReceiptTypes,
   type PaymentReceipt,
   paymentReceiptDomain,
   paymentReceiptTypes,
+  type ReceiptVersion,
+  receiptTypesOf,
+  receiptVersions,
   type StructType,
 } from '@agent-network/contracts/payments/receipt-types';
 import type { InvocationReceipt } from '@agent-network/contracts/payments/receipts';
@@ -21,15 +23,18 @@ const encoders: Record<StructType[number]['type'], (value: string | number) => s
   bytes32: String,
 };
 
-const hashInvocationReceipt = structHasher(
-  'InvocationReceipt',
-  invocationReceiptTypes.InvocationReceipt,
-  invocationReceiptDomain,
-);
+const hashers = Object.fromEntries(
+  receiptVersions.map((version) => [
+    version,
+    structHasher('InvocationReceipt', receiptTypesOf[version].InvocationReceipt, (chainId) =>
+      invocationReceiptDomain(chainId, version),
+    ),
+  ]),
+) as Record<ReceiptVersion, ReturnType<typeof structHasher>>;
 const hashPaymentReceipt = structHasher('Receipt', paymentReceiptTypes.Receipt, () => paymentReceiptDomain);
 
-export const invocationReceiptDigest = (chainId: number, receipt: InvocationReceipt) =>
-  hashInvocationReceipt(chainId, receipt);
+export const invocationReceiptDigest = (chainId: number, receipt: InvocationReceipt, version: ReceiptVersion = '1') =>
+  hashers[version](chainId, { ...receipt } as Message);
 
 export const paymentReceiptDigest = (receipt: PaymentReceipt) =>
   hashPaymentReceipt(paymentReceiptDomain.chainId, { ...receipt });

@@ -1,7 +1,7 @@
 import type { AgentHealth } from '@agent-network/contracts/agents/agent-figures';
 import type { AgentDetail, AgentListItem } from '@agent-network/contracts/agents/agents';
 import { callSnippets } from '@agent-network/contracts/agents/call-snippets';
-import { priceRange } from '@agent-network/contracts/agents/price-text';
+import { priceRange, unitText } from '@agent-network/contracts/agents/price-text';
 import type { AgentReputation } from '@agent-network/contracts/agents/reputation';
 import { interfacesOf } from '../../agents/interfaces-of.ts';
 import { durationText } from '../../lib/duration.ts';
@@ -201,12 +201,18 @@ const percent = (share: number) => `${(Math.round(share * 1000) / 10).toLocaleSt
 const day = (timestamp: string) => html`<time datetime="${timestamp}">${timestamp.slice(0, 10)}</time>`;
 
 function figures(site: Site, { agent, homeUrl }: AgentFacts): Html {
-  const { perUnit, website } = agent.metadata;
+  const { perUnit, perUsage, website } = agent.metadata;
   return rowsOf([
     ['Price', priceText(agent.rates.perRequest, agent.metadata)],
     [
       'By units',
       perUnit ? html`${perUnit.price} USDC per <bdi>${perUnit.unit}</bdi>, at most ${perUnit.maximum} USDC` : null,
+    ],
+    [
+      'By usage',
+      perUsage
+        ? html`${perUsage.prices.map(({ unit, price }) => `${price} USDC per ${unitText(unit)}`).join(', ')}; at most ${perUsage.maximum} USDC, known after the call`
+        : null,
     ],
     ['Paid in', `USDC on ${networkName(site)}`],
     ['Reputation', agent.isNew ? 'New' : `${Math.round(agent.reputation)} of 1,000`],

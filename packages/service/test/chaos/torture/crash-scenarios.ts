@@ -147,6 +147,30 @@ const treasuryCall: Scenario = async (site, arm) => {
   expect(await balanceOf(site, key)).toEqual({ available: '0.07', held: '0.00' });
 };
 
+/** The agent says what it used, as often as it is asked. Meanwhile the maximum is held. */
+const usageCall: Scenario = async (site, arm) => {
+  const [agent] = site.agents;
+  const priceBy = (perUsage: object | null) =>
+    site.insist('PUT', `/agents/${agent.id}`, { key: site.owner.key, body: { metadata: { perUsage } } });
+  await priceBy({ prices: [{ unit: 'page', price: '0.01' }], maximum: '0.10' });
+  agent.behave(answerWith(200, { result: 'read', usage: { units: [{ unit: 'page', quantity: '7' }] } }));
+  const { key } = await newClient(site, '0.12');
+  const call = {
+    key,
+    body: { task: 'survive', maxCost: '0.10' },
+    headers: { 'idempotency-key': 'once', 'x-sync': 'true' },
+  };
+  const earnedBefore = await earned(site);
+  await arm();
+  const insisted = await site.insist('POST', `/invoke/${agent.id}`, call);
+  const record = await recordOf(site, key, insisted);
+  expect(record).toMatchObject({ status: 'completed', cost: '0.07', refund: '0.03', usage: { rated: '0.07' } });
+  expect(keysAt(site)).toEqual(new Set([record.requestId]));
+  expect(await balanceOf(site, key)).toEqual({ available: '0.05', held: '0.00' });
+  expect((await earned(site)) - earnedBefore).toBe(70_000n);
+  await priceBy(null);
+};
+
 const bulkCall: Scenario = async (site, arm) => {
   const { key } = await newClient(site, '0.22');
   const agents = site.agents.map(({ id }) => id);
@@ -230,6 +254,7 @@ export const scenarios = {
   'a failed x402 call and its refund': refundedCall,
   'a cancelled x402 call and its refund': cancelledCall,
   'a treasury call under an Idempotency-Key': treasuryCall,
+  'a call paid by usage': usageCall,
   'an x402 call of the agent that the node chose': (site, arm) =>
     chosenPaidCall(site, arm, (key, insisted) => recordOf(site, key, insisted)),
   'a treasury call of the agent that the node chose, under an Idempotency-Key': (site, arm) =>

@@ -364,3 +364,20 @@ it('the pages of a node on a local chain never call it Base Sepolia', async () =
     expect(text).not.toContain('Base Sepolia');
   }
 });
+
+it('the page of an agent with a price by usage says for what, and at most how much; it is not called free', async () => {
+  const perUsage = {
+    prices: [
+      { unit: 'output_token', price: '0.000008' },
+      { unit: 'x-row', price: '0.1' },
+    ],
+    maximum: '0.40',
+  };
+  const common = { capabilities: ['price.usage'], rates: { perRequest: '0' } };
+  const id = await register('Meter', { ...common, metadata: { perUsage } });
+  await prove(id);
+  const { text } = await get(`/agents/${agentSlug({ id, name: 'Meter' })}`);
+  expect(text).toContain('0.000008 USDC per output token, 0.1 USDC per row; at most 0.40 USDC, known after the call');
+  expect(text.split('<h2>Alternatives')[0]).not.toMatch(/\bfree\b/i);
+  expect(dataOf(text)[0].offers).toMatchObject({ lowPrice: '0.00', highPrice: '0.40' });
+});

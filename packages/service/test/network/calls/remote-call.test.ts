@@ -114,6 +114,29 @@ describe('an agent of another node', () => {
     expect(log.calls[0]).toMatchObject({ caller: 'node', face: 'rest', status: 'completed', cost: '0.05' });
   });
 
+  it('that is paid by usage costs what it used, once its home has returned the rest', async () => {
+    const perUsage = { prices: [{ unit: 'page', price: '0.01' }], maximum: '0.20' };
+    const priced = await startTestAgent(home, { owner, perRequest: '0.01', metadata: { perUsage } });
+    const [{ id: nodeId = '' } = {}] = await askDatabase<{ id: string }>(
+      here.databaseUrl,
+      'select id from network_node',
+    );
+    await listRemote(here, nodeId, priced, '10000', { perUsage });
+    priced.behave(answerWith(200, { result: 'read', usage: { units: [{ unit: 'page', quantity: '7' }], model: 'm' } }));
+    const before = await balanceOf(here, client.key);
+    const path = `/invoke/${priced.id}`;
+    const refused = await here.request('POST', path, { key: client.key, body: { task: 'x', maxCost: '0.19' } });
+    expect(refused.body.error.details.fields[0].message).toContain('0.20 USDC');
+    const answer = await here.request('POST', path, { key: client.key, body: { task: 'x' }, headers: sync });
+    const record = answer.body.data;
+    expect(record).toMatchObject({ status: 'completed', usage: { source: 'agent', model: 'm', rated: '0.07' } });
+    expect(await untilRead(record.requestId, { cost: '0.07' })).toMatchObject({ refund: '0.13', refundExpected: null });
+    const after = await balanceOf(here, client.key);
+    expect(parseUsdc(before.available) - parseUsdc(after.available)).toBe(70_000n);
+    await untilSettled(home, here);
+    await priced.die();
+  });
+
   it('is paid by a wallet that paid here by x402', async () => {
     const { record } = await paidCall();
     expect(record).toMatchObject({ status: 'completed', result: 'paid', cost: '0.05', paymentMethod: 'x402' });

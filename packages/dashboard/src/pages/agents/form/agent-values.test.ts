@@ -131,6 +131,20 @@ it('keeps a price by units, and asks for all of its parts', () => {
   expect(AgentUpdate.safeParse(body).error?.issues[0]?.path).toEqual(['metadata', 'perUnit', 'maximum']);
 });
 
+it('keeps a price by usage, removes it with its last unit, and asks for its maximum', () => {
+  const perUsage = { prices: [{ unit: 'output_token', price: '0.000001' }], maximum: '1' };
+  const before = { detail: { ...detail, metadata: { perUsage } }, own };
+  const values = valuesOf(before);
+  expect(updateBody(values, before)).toEqual({});
+  const usagePrices = [...values.usagePrices, { unit: 'x-row', price: '0.1' }];
+  const body = updateBody({ ...values, usagePrices }, before);
+  expect(body).toEqual({ metadata: { perUsage: { prices: usagePrices, maximum: '1' } } });
+  expect(AgentUpdate.safeParse(body).success).toBe(true);
+  expect(updateBody({ ...values, usagePrices: [] }, before)).toEqual({ metadata: { perUsage: null } });
+  const open = updateBody({ ...values, usageMaximum: '' }, before);
+  expect(AgentUpdate.safeParse(open).error?.issues[0]?.path).toEqual(['metadata', 'perUsage', 'maximum']);
+});
+
 it('has the owner say what is counted when a price by units of before that changes, and not sooner', () => {
   const perUnit = { price: '0.01', unit: 'page', count: '/pages', maximum: '1' };
   const before = { detail: { ...detail, metadata: { perUnit } }, own };

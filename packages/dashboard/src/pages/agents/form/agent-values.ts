@@ -61,6 +61,15 @@ export interface AgentValues extends UpstreamValues, TypesValues, Readonly<Recor
   /** Empty: the agent is of before it was declared. */
   readonly unitMeasure: UnitMeasure | '';
   readonly unitMaximum: string;
+  /** Prices by usage, and the maximum of a call: both, or none. */
+  readonly usagePrices: readonly UsagePriceValues[];
+  readonly usageMaximum: string;
+}
+
+/** A price of one unit of usage, as text. */
+export interface UsagePriceValues {
+  readonly unit: string;
+  readonly price: string;
 }
 
 export const noValues: AgentValues = {
@@ -74,6 +83,8 @@ export const noValues: AgentValues = {
     unitCount: '',
     unitMeasure: 'number',
     unitMaximum: '',
+    usagePrices: [],
+    usageMaximum: '',
   },
   ...noUpstream,
   ...noTypes,
@@ -84,7 +95,7 @@ export const problemsOfValues = (values: AgentValues): Problems =>
   new Map([...headerProblems(values), ...jsonProblems(values)]);
 
 function metadataOf(values: AgentValues): AgentDetail['metadata'] {
-  const { tags, maxConcurrency, priceHints } = values;
+  const { tags, maxConcurrency, priceHints, usagePrices: prices, usageMaximum } = values;
   const { unitPrice: price, unit, unitCount: count, unitMeasure, unitMaximum: maximum } = values;
   const measure = unitMeasure === '' ? {} : { measure: unitMeasure };
   const sizeSteps = values.sizeSteps
@@ -97,6 +108,7 @@ function metadataOf(values: AgentValues): AgentDetail['metadata'] {
     ...(priceHints ? { priceHints } : {}),
     ...(sizeSteps.length > 0 ? { sizeSteps } : {}),
     ...(price || unit || count || maximum ? { perUnit: { price, unit, count, ...measure, maximum } } : {}),
+    ...(prices.length > 0 ? { perUsage: { prices: [...prices], maximum: usageMaximum } } : {}),
   };
 }
 
@@ -135,7 +147,7 @@ const isSameAmount = (a: string, b: string) =>
 /** An agent as the form shows it. */
 export function valuesOf({ detail, own }: EditedAgent): AgentValues {
   const { name, description, capabilities, endpoint, rates, metadata } = detail;
-  const { tags = [], maxConcurrency, priceHints = false, sizeSteps = [], perUnit } = metadata;
+  const { tags = [], maxConcurrency, priceHints = false, sizeSteps = [], perUnit, perUsage } = metadata;
   return {
     ...{ name, description, capabilities, endpoint, tags, ...textFieldsOf((name) => metadata[name] ?? '') },
     perRequest: rates.perRequest,
@@ -146,6 +158,7 @@ export function valuesOf({ detail, own }: EditedAgent): AgentValues {
     ...{ unitPrice: perUnit?.price ?? '', unit: perUnit?.unit ?? '' },
     ...{ unitCount: perUnit?.count ?? '', unitMaximum: perUnit?.maximum ?? '' },
     unitMeasure: perUnit ? (perUnit.measure ?? '') : noValues.unitMeasure,
+    ...{ usagePrices: perUsage?.prices ?? [], usageMaximum: perUsage?.maximum ?? '' },
     ...upstreamValuesOf(own),
     ...typesValuesOf(detail.types),
   };

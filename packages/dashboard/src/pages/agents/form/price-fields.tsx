@@ -1,10 +1,12 @@
+import { unitText } from '@agent-network/contracts/agents/price-text';
+import { MAX_USAGE_UNITS, usageUnits } from '@agent-network/contracts/invocations/usage';
 import type { Form } from '../../../forms/use-form.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Checkbox } from '../../../ui/controls/checkbox.tsx';
 import { Field } from '../../../ui/controls/field.tsx';
 import { type Option, Select } from '../../../ui/controls/select.tsx';
 import { NumberInput, TextInput } from '../../../ui/controls/text-input.tsx';
-import { type AgentValues, MAX_SIZE_STEPS, type SizeStepValues } from './agent-values.ts';
+import { type AgentValues, MAX_SIZE_STEPS, type SizeStepValues, type UsagePriceValues } from './agent-values.ts';
 import { Part } from './part.tsx';
 
 interface PriceFieldsProps {
@@ -20,11 +22,12 @@ export const PriceField = ({ form: { values, set, error } }: PriceFieldsProps) =
   </div>
 );
 
-/** Prices by size, units and complexity. */
+/** Prices by size, units, usage and complexity. */
 export const FurtherPrices = ({ form }: PriceFieldsProps) => (
-  <Part title="Prices by size and units">
+  <Part title="Prices by size, units and usage">
     <SizeSteps form={form} />
     <UnitFields form={form} />
+    <UsageFields form={form} />
     <Checkbox
       label="Let callers set a complexity"
       hint="“complexity” in the input then changes the price: ×0.8 for low, ×1.5 for high."
@@ -134,3 +137,70 @@ const UnitFields = ({ form: { values, set, error } }: PriceFieldsProps) => (
     </div>
   </fieldset>
 );
+
+const knownUnits: readonly Option<string>[] = usageUnits.map((unit) => ({ value: unit, label: unitText(unit) }));
+
+/** A unit of the agent's own stays as it was declared. */
+const unitOptions = (unit: string): readonly Option<string>[] =>
+  knownUnits.some(({ value }) => value === unit) ? knownUnits : [...knownUnits, { value: unit, label: unitText(unit) }];
+
+/** A price by what a call used, known when it has ended. */
+const UsageFields = ({ form: { values, set, error } }: PriceFieldsProps) => {
+  const prices = values.usagePrices;
+  const change = (at: number, next: Partial<UsagePriceValues>) =>
+    set(
+      'usagePrices',
+      prices.map((each, index) => (index === at ? { ...each, ...next } : each)),
+    );
+  const unused = usageUnits.find((unit) => !prices.some((each) => each.unit === unit)) ?? 'x-unit';
+  return (
+    <fieldset>
+      <legend className="font-medium">Usage</legend>
+      <p className="mt-1 mb-2 text-muted">
+        Charge for what a call used, such as tokens: at least the price per call, at most the maximum, which is held
+        during the call. Does not go together with the other prices of this part.
+      </p>
+      {['metadata.perUsage', 'metadata.perUsage.prices'].map((path) =>
+        error(path) ? (
+          <p key={path} className="mb-2 text-bad">
+            {error(path)}
+          </p>
+        ) : null,
+      )}
+      {prices.map((each, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: prices have no identity beside their place
+        <div key={at} className="mb-2 grid grid-cols-[1fr_1fr_auto] items-end gap-2">
+          <Field label="Unit of usage" error={error(`metadata.perUsage.prices.${at}.unit`)}>
+            <Select value={each.unit} onChange={(unit) => change(at, { unit })} options={unitOptions(each.unit)} />
+          </Field>
+          <Field label="Price of one" error={error(`metadata.perUsage.prices.${at}.price`)}>
+            <NumberInput unit="USDC" value={each.price} onChange={(price) => change(at, { price })} />
+          </Field>
+          <Button
+            aria-label={`Remove price ${at + 1}`}
+            onClick={() =>
+              set(
+                'usagePrices',
+                prices.filter((_, index) => index !== at),
+              )
+            }
+          >
+            Remove
+          </Button>
+        </div>
+      ))}
+      {prices.length > 0 && (
+        <div className="mb-2 sm:max-w-60">
+          <Field label="Maximum by usage" isRequired error={error('metadata.perUsage.maximum')}>
+            <NumberInput unit="USDC" value={values.usageMaximum} onChange={(maximum) => set('usageMaximum', maximum)} />
+          </Field>
+        </div>
+      )}
+      {prices.length < MAX_USAGE_UNITS && (
+        <Button size="sm" onClick={() => set('usagePrices', [...prices, { unit: unused, price: '' }])}>
+          Charge for usage
+        </Button>
+      )}
+    </fieldset>
+  );
+};

@@ -5,6 +5,7 @@ import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import { whileAway } from '../../../store/while-away.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, createChunkRecorder } from '../../stream/record-chunks.ts';
+import { claimOfAgent } from '../../usage/usage-claim.ts';
 import type { Adapter, AgentCall, Billed, CallContext } from '../adapter.ts';
 import { completed } from '../agent-answer.ts';
 import { invalidAnswer, post, postForEvents, refused } from '../exchange.ts';
@@ -87,7 +88,8 @@ async function sendMessage(
   const value = parseObject(reply.body.toString('utf8'));
   if (reply.status !== 200 || isObject(value?.error)) return refused(reply.status, value);
   const said = readSaid(resultIn(agent, value));
-  if (said?.kind === 'message') return { outcome: completed(resultOfMessage(said.parts)), task: null };
+  if (said?.kind === 'message')
+    return { outcome: completed(resultOfMessage(said.parts), claimOfAgent(said.usage)), task: null };
   if (said?.kind !== 'task') return invalidAnswer('without a task or a message');
   await record(said.task.id);
   return followTask(ctx, call, agent, said.task) satisfies Promise<FollowedTask>;

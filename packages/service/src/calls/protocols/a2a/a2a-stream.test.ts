@@ -134,7 +134,14 @@ it.each([
     { parts: [{ text: 'Hello' }, { url: 'https://x' }] },
   ],
 ])('texts of an artifact that is read as a whole are one text: %s', (_what, parts, result) => {
-  const task = { id: 't', contextId: null, state: 'completed', message: null, artifacts: [{ artifactId: 'a', parts }] };
+  const task = {
+    id: 't',
+    contextId: null,
+    state: 'completed',
+    message: null,
+    artifacts: [{ artifactId: 'a', parts }],
+    usage: null,
+  };
   expect(endOf(task)).toMatchObject({ kind: 'completed', result });
 });
 
@@ -148,5 +155,5 @@ it('a state that the node does not know cuts no stream, and is asked about again
   }
   const { task } = await followA2aStream(stream(), recorder, async () => undefined);
   expect(task && endOf(task)).toMatchObject({ kind: 'completed', result: { text: 'done' } });
-  expect(endOf({ id: 't', contextId: null, state: 'paused', message: null, artifacts: [] })).toBeNull();
+  expect(endOf({ id: 't', contextId: null, state: 'paused', message: null, artifacts: [], usage: null })).toBeNull();
 });

@@ -3,6 +3,7 @@ import { errorIn } from '../../../lib/net/error-text.ts';
 import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../../stream/record-chunks.ts';
+import { claimOfAgent } from '../../usage/usage-claim.ts';
 import { CallFailedError } from '../adapter.ts';
 import { completed, describeError, MAX_RESULT_BYTES } from '../agent-answer.ts';
 import { messagesOf } from '../exchange.ts';
@@ -31,7 +32,8 @@ export async function followA2aStream(
   for await (const { messages, isTooLarge } of messagesOf(untilBrokenOff(bytes, isNamed), 4096)) {
     const chunks: Said[] = [];
     for (const said of messages.flatMap(({ data }) => meter.read(data))) {
-      if (said.kind === 'message') return { task: told.task(), outcome: completed(resultOfMessage(said.parts)) };
+      if (said.kind === 'message')
+        return { task: told.task(), outcome: completed(resultOfMessage(said.parts), claimOfAgent(said.usage)) };
       const isFirst = told.base() === null;
       const { id } = told.take(said);
       if (isFirst && id !== '') await onTask(id);
@@ -109,8 +111,9 @@ function createTold() {
       base = { ...said.task, artifacts: [] };
       return base;
     }
-    base ??= { id: said.taskId, contextId: null, state: 'working', message: null, artifacts: [] };
-    if (said.kind === 'status') base = { ...base, state: said.state, message: said.message };
+    base ??= { id: said.taskId, contextId: null, state: 'working', message: null, artifacts: [], usage: null };
+    if (said.kind === 'status')
+      base = { ...base, state: said.state, message: said.message, usage: said.usage ?? base.usage };
     else takeArtifact(said);
     return base;
   }

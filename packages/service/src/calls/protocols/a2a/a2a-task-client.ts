@@ -4,6 +4,7 @@ import { headersTo } from '../../../agents/health/upstream.ts';
 import { isObject, parseObject } from '../../../lib/json/json-object.ts';
 import type { GuardedResponse } from '../../../lib/net/guarded-fetch.ts';
 import type { Outcome } from '../../invocation.ts';
+import { claimOfAgent } from '../../usage/usage-claim.ts';
 import { type AgentCall, type Billed, type CallContext, CallFailedError, isStopping } from '../adapter.ts';
 import { completed, describeError, MAX_RESULT_BYTES } from '../agent-answer.ts';
 import { invalidAnswer, refused } from '../exchange.ts';
@@ -32,7 +33,7 @@ export function endOf(task: A2aTask): Outcome | Billed | null {
   const said = describeError({ message: textsOf(partsOf(task.message)).join(' ') });
   switch (task.state) {
     case 'completed':
-      return withinLimit(completed(resultOfTask(task)));
+      return withinLimit(completed(resultOfTask(task), claimOfAgent(task.usage)));
     case 'input-required':
     case 'auth-required':
       return demandOf(task) ?? needsInput;

@@ -1,3 +1,4 @@
+import { USAGE_EXTENSION } from '@agent-network/contracts/invocations/usage';
 import type { A2aAgent } from '../../../agents/health/a2a-card-client.ts';
 import { urlBelow } from '../../../agents/health/upstream.ts';
 import { isObject, type Json, scalarText } from '../../../lib/json/json-object.ts';
@@ -72,6 +73,8 @@ export interface A2aTask {
   /** The message of its status. */
   readonly message: Json | null;
   readonly artifacts: readonly Json[];
+  /** The usage that the agent states, unread; null: none. */
+  readonly usage: unknown;
 }
 
 const resting = new Set(['completed', 'failed', 'canceled', 'rejected', 'input-required', 'auth-required']);
@@ -82,8 +85,14 @@ export const hasRested = ({ state }: A2aTask): boolean => resting.has(state);
 /** Contents of an answer or of a stream's event. */
 export type A2aSaid =
   | { readonly kind: 'task'; readonly task: A2aTask }
-  | { readonly kind: 'message'; readonly parts: readonly Json[] }
-  | { readonly kind: 'status'; readonly taskId: string; readonly state: string; readonly message: Json | null }
+  | { readonly kind: 'message'; readonly parts: readonly Json[]; readonly usage: unknown }
+  | {
+      readonly kind: 'status';
+      readonly taskId: string;
+      readonly state: string;
+      readonly message: Json | null;
+      readonly usage: unknown;
+    }
   | { readonly kind: 'artifact'; readonly taskId: string; readonly artifact: Json; readonly isAppended: boolean };
 
 /** Reads a result of either version; null: it is none. */
@@ -95,10 +104,13 @@ export function readSaid(result: unknown): A2aSaid | null {
     return task && { kind: 'task', task };
   }
   const message = kind === 'message' ? result : result.message;
-  if (isObject(message)) return { kind: 'message', parts: partsOf(message) };
+  if (isObject(message)) return { kind: 'message', parts: partsOf(message), usage: usageIn(message) };
   const status = kind === 'status-update' ? result : result.statusUpdate;
   if (isObject(status) && isObject(status.status))
-    return { kind: 'status', taskId: idOf(status.taskId), ...readStatus(status.status) };
+    return {
+      ...{ kind: 'status', taskId: idOf(status.taskId), ...readStatus(status.status) },
+      usage: usageIn(status) ?? usageIn(status.status.message),
+    };
   const update = kind === 'artifact-update' ? result : result.artifactUpdate;
   if (isObject(update) && isObject(update.artifact))
     return {
@@ -120,8 +132,13 @@ export function readTask(value: unknown): A2aTask | null {
     contextId: typeof value.contextId === 'string' ? value.contextId : null,
     ...readStatus(value.status),
     artifacts: Array.isArray(value.artifacts) ? value.artifacts.filter(isObject) : [],
+    usage: usageIn(value) ?? usageIn(value.status.message),
   };
 }
+
+/** The usage in the metadata of a task, an event or a message. */
+const usageIn = (owner: unknown): unknown =>
+  isObject(owner) && isObject(owner.metadata) ? (owner.metadata[USAGE_EXTENSION] ?? null) : null;
 
 const readStatus = ({ state, message }: Json) => ({
   state: scalarText(state)

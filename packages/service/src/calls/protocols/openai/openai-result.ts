@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../../lib/json/json-object.ts';
 import type { Outcome } from '../../invocation.ts';
+import { claimOfUpstream } from '../../usage/usage-claim.ts';
 import { completed, failed } from '../agent-answer.ts';
 
 /** The answer of a model, whole or assembled from a stream. */
@@ -26,14 +27,15 @@ export function toResult(completion: Completion, isOffered: (tool: string) => bo
   const text = completion.text.trim() === '' ? refusal : completion.text;
   if (text.trim() === '' && toolCalls.length === 0)
     return failed('invalid_response', completion.toolCalls.length > 0 ? NOT_OFFERED : emptyBecause(finishReason));
-  return completed({
+  const said = {
     text,
     ...(refusal === '' ? {} : { refusal }),
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
     finishReason: reasonOf(finishReason, toolCalls.length > 0),
     usage: isObject(usage) ? usage : null,
     model: typeof model === 'string' ? model : null,
-  });
+  };
+  return completed(said, claimOfUpstream({ usage, model }));
 }
 
 /** The finish reason. It is not `tool_calls` without a tool call, as the client would wait for one. */

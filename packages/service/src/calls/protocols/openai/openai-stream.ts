@@ -2,6 +2,7 @@ import { isObject, type Json, parseObject } from '../../../lib/json/json-object.
 import type { EventMessage } from '../../../lib/net/event-parser.ts';
 import type { Outcome } from '../../invocation.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS } from '../../stream/record-chunks.ts';
+import { tokensIn } from '../../usage/usage-claim.ts';
 import { describeError, failed, MAX_RESULT_BYTES } from '../agent-answer.ts';
 import { messagesOf } from '../exchange.ts';
 import { createToolCallDeltas, type ToolCallDeltas, toResult } from './openai-result.ts';
@@ -81,7 +82,8 @@ function take(course: Course, { data }: EventMessage): Outcome | null {
   const choice = choiceOf(value);
   if (choice && isObject(choice.delta)) takeDelta(course, choice.delta);
   course.finishReason = choice?.finish_reason ?? course.finishReason;
-  course.usage = value.usage ?? course.usage;
+  // The last one that counts anything: servers also send null, or an empty object, in each event.
+  if (isObject(value.usage) && tokensIn(value.usage)) course.usage = value.usage;
   course.model = value.model ?? course.model;
   return null;
 }

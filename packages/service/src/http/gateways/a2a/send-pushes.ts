@@ -19,7 +19,7 @@ import {
   removeUnpaidPushes,
   takePushes,
 } from './push-store.ts';
-import { contextOf, plain, resultArtifact, taskOf, taskStatus } from './tasks.ts';
+import { contextOf, plain, resultArtifact, taskOf, taskStatus, usageMetadata } from './tasks.ts';
 import type { StreamResponse } from './wire.ts';
 import { task03 } from './wire03.ts';
 
@@ -89,7 +89,9 @@ function messageOf(ctx: NodeIdentity, to: PushRow & PushSecrets, { what }: Push,
   const place = { taskId: record.requestId, contextId };
   const events: Record<Push['what'], () => StreamResponse> = {
     task: () => ({ task }),
-    status: () => ({ statusUpdate: { ...place, status: taskStatus(record, contextId, shape) } }),
+    status: () => ({
+      statusUpdate: { ...place, status: taskStatus(record, contextId, shape), ...usageMetadata(record) },
+    }),
     result: () => ({ artifactUpdate: { ...place, artifact: resultArtifact(record), lastChunk: true } }),
   };
   const headers = {

@@ -4,7 +4,16 @@ import { readStream, type StreamEvent } from '../../../calls/stream/read-stream.
 import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { A2aStream } from './a2a-call.ts';
-import { contextOf, partsOf, resultArtifact, type TaskRecord, type TaskShape, taskOf, taskStatus } from './tasks.ts';
+import {
+  contextOf,
+  partsOf,
+  resultArtifact,
+  type TaskRecord,
+  type TaskShape,
+  taskOf,
+  taskStatus,
+  usageMetadata,
+} from './tasks.ts';
 import type { StreamResponse } from './wire.ts';
 
 /** A stream of one answer. */
@@ -60,7 +69,8 @@ export async function* followTask(
     if (record.status === 'completed')
       yield { artifactUpdate: { taskId, contextId, artifact: resultArtifact(record), lastChunk: true } };
     const settlement = settledBy ? await settledBy() : shape.settlement;
-    yield { statusUpdate: { taskId, contextId, status: taskStatus(record, contextId, { ...shape, settlement }) } };
+    const status = taskStatus(record, contextId, { ...shape, settlement });
+    yield { statusUpdate: { taskId, contextId, status, ...usageMetadata(record) } };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { USAGE_EXTENSION } from '@agent-network/contracts/invocations/usage';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import { namedText, textOf } from '../common/text-of.ts';
 import { paidMetadata } from './payments.ts';
@@ -99,9 +100,13 @@ export function taskOf(record: TaskRecord, shape: TaskShape): WireTask {
     status: taskStatus(record, contextId, shape),
     ...(isDone && withArtifacts ? { artifacts: [resultArtifact(record)] } : {}),
     ...(hasHistory ? { history: [askedMessage(record, contextId, shape, asked)] } : {}),
-    metadata: { [INVOKE_EXTENSION]: ourPart(record) },
+    metadata: { [INVOKE_EXTENSION]: ourPart(record), ...usageMetadata(record).metadata },
   };
 }
+
+/** The usage of a request, as metadata of its task, and of the event that it ends with. */
+export const usageMetadata = ({ usage }: Pick<TaskRecord, 'usage'>) =>
+  usage ? { metadata: { [USAGE_EXTENSION]: usage } } : {};
 
 const askedMessage = (record: TaskRecord, contextId: string, shape: TaskShape, text: string): WireMessage => ({
   messageId: shape.messageId ?? named(record, 'messageId') ?? record.requestId,

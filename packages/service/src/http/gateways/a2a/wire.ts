@@ -164,6 +164,7 @@ export interface WireTask {
 }
 
 export interface StatusUpdate {
+  readonly metadata?: Readonly<Record<string, unknown>>;
   readonly taskId: string;
   readonly contextId: string;
   readonly status: WireStatus;

@@ -25,7 +25,7 @@ import { callNameOf, type UndeliveredAnswers } from '../common/undelivered-answe
 import type { ToolCallContext } from './call-context.ts';
 import type { GivenUpCalls } from './given-up.ts';
 import { createdTask, takesTasks } from './tasks.ts';
-import { invocationResult, toolResult } from './tool-result.ts';
+import { invocationResult, recordResult, toolResult } from './tool-result.ts';
 
 /** A call of a tool, with valid arguments. */
 export interface ToolCall<T extends McpTool> {
@@ -187,12 +187,12 @@ async function getInvocation(ctx: HttpContext, { opened, args, call }: ToolCall<
   const { requestId, waitSeconds, resultToken } = args;
   const headers: Record<string, string> = resultToken === undefined ? {} : { 'x-result-token': resultToken };
   const first = await callEndpoint(ctx, opened, 'getInvocation', { params: { requestId }, headers });
-  if (hasEnded(first.data.status) || waitSeconds === 0) return toolResult(first);
+  if (hasEnded(first.data.status) || waitSeconds === 0) return recordResult(first);
   const reader = await readerOf(ctx, opened.caller, { requestId, headers });
   const following = { waitMs: waitSeconds * 1000, signal: call.mcpReq.signal, tell: progressOf(call) };
   const record = await follow(ctx, reader, requestId, following);
   countRead(opened, 'getInvocation', record.json);
-  return toolResult(record);
+  return recordResult(record);
 }
 
 const cancelInvocation = async (ctx: HttpContext, { opened, args }: ToolCall<typeof mcpTools.cancel_invocation>) =>

@@ -6,26 +6,45 @@ import { responseFailure } from './errors.ts';
 /** Characters per token, for agents that do not count tokens. */
 const CHARS_PER_TOKEN = 4;
 
-interface Usage {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly total_tokens: number;
-  /** USDC. */
-  readonly cost: number;
+interface Tokens {
+  readonly prompt: number;
+  readonly cached: number;
+  readonly completion: number;
+  readonly reasoning: number;
+}
+
+/** Tokens as the record has them; null: it has none. Here cached ones are part of the prompt, and reasoning of the completion. */
+function tokensOf({ usage }: RequestRecord): Tokens | null {
+  const count = (unit: string) => Number(usage?.units.find((each) => each.unit === unit)?.quantity ?? Number.NaN);
+  const [input, output] = [count('input_token'), count('output_token')];
+  if (Number.isNaN(input) || Number.isNaN(output)) return null;
+  const [cached, reasoning] = [count('cached_input_token') || 0, count('reasoning_token') || 0];
+  return { prompt: input + cached, cached, completion: output + reasoning, reasoning };
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** Tokens as the agent counted them in `result.usage`, else estimated from the lengths of the texts. */
-export function usageOf(record: RequestRecord, promptChars: number): Usage {
-  const { result, cost } = record;
+/** Tokens as an agent without usage counts them in `result.usage`, else estimated from the lengths of the texts. */
+function tokensIn({ result }: RequestRecord, promptChars: number): Tokens {
   const told = (result as { usage?: Record<string, unknown> } | null)?.usage;
   const prompt = told?.prompt_tokens ?? told?.input_tokens;
   const completion = told?.completion_tokens ?? told?.output_tokens;
-  const isTold = isCount(prompt) && isCount(completion);
-  const prompt_tokens = isTold ? prompt : Math.ceil(promptChars / CHARS_PER_TOKEN);
-  const completion_tokens = isTold ? completion : Math.ceil(textOf(result).length / CHARS_PER_TOKEN);
-  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, cost: Number(cost ?? 0) };
+  if (isCount(prompt) && isCount(completion)) return { prompt, cached: 0, completion, reasoning: 0 };
+  const tokens = (characters: number) => Math.ceil(characters / CHARS_PER_TOKEN);
+  return { prompt: tokens(promptChars), cached: 0, completion: tokens(textOf(result).length), reasoning: 0 };
+}
+
+/** The usage of a call: as its record has it, else as its result tells, else estimated. `cost` is in USDC. */
+export function usageOf(record: RequestRecord, promptChars: number) {
+  const { prompt, cached, completion, reasoning } = tokensOf(record) ?? tokensIn(record, promptChars);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    ...(cached > 0 ? { prompt_tokens_details: { cached_tokens: cached } } : {}),
+    ...(reasoning > 0 ? { completion_tokens_details: { reasoning_tokens: reasoning } } : {}),
+    cost: Number(record.cost ?? 0),
+  };
 }
 
 const finishReasons = ['stop', 'length', 'content_filter', 'tool_calls'] as const;
@@ -54,11 +73,12 @@ export function answerOf(result: unknown): ModelAnswer {
 }
 
 /** Fields that this node adds to an answer. `repeated`: the answer is of a purchase from before this call, which bought nothing. */
-export const ourPart = ({ requestId, status, cost, refund, result }: RequestRecord, isRepeated: boolean) => ({
+export const ourPart = ({ requestId, status, cost, refund, usage, result }: RequestRecord, isRepeated: boolean) => ({
   request_id: requestId,
   status,
   cost,
   refund,
+  ...(usage ? { usage } : {}),
   ...(isRepeated ? { repeated: true } : {}),
   result,
 });
@@ -197,6 +217,7 @@ export function responseOf(record: ResponseRecord, { promptChars, previousId = n
       status: record.status,
       cost: record.cost ?? null,
       refund: record.refund ?? null,
+      ...(record.usage ? { usage: record.usage } : {}),
       ...(isRepeated ? { repeated: true } : {}),
       ...(isDone ? { result: record.result } : {}),
     },
@@ -204,12 +225,13 @@ export function responseOf(record: ResponseRecord, { promptChars, previousId = n
 }
 
 function responseUsage(record: RequestRecord, promptChars: number) {
-  const { prompt_tokens, completion_tokens, total_tokens, cost } = usageOf(record, promptChars);
+  const told = usageOf(record, promptChars);
+  const { prompt_tokens, completion_tokens, total_tokens, cost } = told;
   return {
     input_tokens: prompt_tokens,
-    input_tokens_details: { cached_tokens: 0 },
+    input_tokens_details: { cached_tokens: 0, ...told.prompt_tokens_details },
     output_tokens: completion_tokens,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: 0, ...told.completion_tokens_details },
     total_tokens,
     cost,
   };

@@ -189,7 +189,13 @@ export interface Listed {
 export async function listUpstream(
   h: Pick<Harness, 'request' | 'newAccount'>,
   site: TestUpstream,
-  options: { owner?: TestAccount; perRequest?: string; headers?: Record<string, string>; awaited?: string } = {},
+  options: {
+    owner?: TestAccount;
+    perRequest?: string;
+    headers?: Record<string, string>;
+    awaited?: string;
+    metadata?: object;
+  } = {},
 ): Promise<Listed> {
   const owner = options.owner ?? (await h.newAccount());
   const { status, body } = await h.request('POST', '/agents', {
@@ -198,6 +204,7 @@ export async function listUpstream(
       name: `Upstream ${site.protocol}`,
       capabilities: ['testing'],
       rates: { perRequest: options.perRequest ?? '0.05' },
+      ...(options.metadata ? { metadata: options.metadata } : {}),
       endpoint: site.endpoint,
       protocol: site.protocol,
       upstream: { ...site.upstream, ...(options.headers ? { headers: options.headers } : {}) },

@@ -26,14 +26,15 @@ export async function listRemote(
   nodeId: string,
   agent: Pick<TestAgent, 'id' | 'endpoint'>,
   price = '50000',
+  metadata: object = {},
 ) {
   await askDatabase(
     here.databaseUrl,
     `insert into agent (id, account_id, owner_address, name, description, capabilities, per_request_micro, per_hour_micro, tiers,
        endpoint, metadata, status, reputation, next_check_at, last_seen_at, created_at, updated_at, home_node)
-     select $1, n.account_id, $3, 'Remote', 'Of another node.', '{testing}', $4, $4, '{}', $5, '{}', 'online', 500, null, now(), now(), now(), n.id
+     select $1, n.account_id, $3, 'Remote', 'Of another node.', '{testing}', $4, $4, '{}', $5, $6, 'online', 500, null, now(), now(), now(), n.id
        from network_node n where n.id = $2`,
-    [agent.id, nodeId, `0x${'ab'.repeat(20)}`, price, agent.endpoint],
+    [agent.id, nodeId, `0x${'ab'.repeat(20)}`, price, agent.endpoint, JSON.stringify(metadata)],
   );
   await askDatabase(here.databaseUrl, 'insert into agent_totals (agent_id) values ($1)', [agent.id]);
 }
