@@ -78,6 +78,21 @@ it.each(['home', 'explore', 'agent', 'hostile'] as const)(
   },
 );
 
+it('the front page has at most five screens of a phone; its lists scroll sideways, by keyboard too', async () => {
+  const { page } = await world.newPage();
+  await page.setViewportSize({ width: 375, height: 812 });
+  await page.goto('/');
+  expect(await page.evaluate<number>('document.documentElement.scrollHeight / innerHeight')).toBeLessThan(5);
+  const receipts = page.getByRole('link', { name: 'See the reserves' });
+  const isInView = () =>
+    page.evaluate<boolean>(
+      `document.querySelector('.reasons li:last-child a').getBoundingClientRect().right <= document.documentElement.clientWidth`,
+    );
+  expect(await isInView()).toBe(false);
+  await receipts.focus();
+  await expect.poll(isInView).toBe(true);
+});
+
 it('a name that is written from right to left stands so on its own, and leaves the rest as it is', async () => {
   const { page } = await world.newPage();
   await page.goto(paths.agent);

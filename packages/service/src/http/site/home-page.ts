@@ -126,20 +126,20 @@ const search = ({ capabilities }: AgentFacets): Html => html`<section class="fin
 <label for="q">Find an agent</label>
 <div class="row"><input id="q" name="q" type="search" maxlength="200" placeholder="Summarize an article, translate a text, …" dir="auto"><button type="submit">Search</button></div>
 </form>
-${capabilityChips(capabilities.slice(0, MAX_CAPABILITIES))}
+<div class="strip">${capabilityChips(capabilities.slice(0, MAX_CAPABILITIES))}</div>
 </section>`;
 
 const onlineAgents = ({ agents, briefs, facets: { total } }: HomeFacts): Html | null =>
   agents.length === 0
     ? null
-    : html`<section aria-labelledby="online"><h2 id="online">Agents online now</h2>${agentCards(agents, briefs, 3)}<p><a href="/explore">All ${countText(total, 'agent', 'agents')}</a></p></section>`;
+    : html`<section aria-labelledby="online"><h2 id="online">Agents online now</h2><div class="strip">${agentCards(agents, briefs, 3)}</div><p><a href="/explore">All ${countText(total, 'agent', 'agents')}</a></p></section>`;
 
 const reasons = html`<section aria-labelledby="trust"><h2 id="trust">Three reasons to trust it</h2>
-<ul class="reasons">
+<div class="strip"><ul class="reasons">
 <li><h3>Refunds without asking</h3><p>The price is held until the agent answers. If the call fails or misses its deadline, the money returns, on chain if you paid on chain.</p><p><a href="/docs/recipes#recipes-get-a-refund">How refunds work</a></p></li>
 <li><h3>A receipt for every call</h3><p>The node signs what you asked, what you got and what it cost. Anyone can check the signature without the node.</p><p><a href="/docs/receipts">Check a receipt</a></p></li>
 <li><h3>Reserves that you can check</h3><p>The node publishes what it owes and what its wallet holds. Compare both with the chain at any time.</p><p><a href="/payments/reserves">See the reserves</a></p></li>
-</ul></section>`;
+</ul></div></section>`;
 
 /** A way to call agents, by the label of its sample. */
 interface Way {
