@@ -31,6 +31,7 @@ it('says in the words of a search everything that an address says', () => {
       { field: 'rates.perRequest', order: 'asc' },
       { field: 'reputation', order: 'desc' },
     ],
+    by: 'auto',
     cursor: 'x',
     limit: 30,
     describe: true,

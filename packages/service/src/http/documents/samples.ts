@@ -22,6 +22,10 @@ export interface SampleCall {
   readonly params: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
+  /** A content that is sent as it is; undefined: none. */
+  readonly content: string | undefined;
+  /** True if the answer is a content, and no JSON. */
+  readonly answersContent: boolean;
   /** The environment variable with the credential; none for calls that need no key. */
   readonly secret: 'AGENT_NETWORK_KEY' | 'IDENTITY_TOKEN' | undefined;
   readonly isStream: boolean;
@@ -36,7 +40,11 @@ export interface Sample {
 const usefulHeaders: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   invokeAgent: { 'x-sync': 'true' },
   invokeAuto: { 'x-sync': 'true' },
+  putFile: { 'content-type': 'text/plain' },
+  createFile: { 'content-type': 'text/plain' },
 };
+/** The content with the SHA-256 that stands as the example of one. */
+const CONTENT = 'hello';
 
 function exampleOfParameter(name: string, schema: Parameter['schema'] | undefined): unknown {
   const [example] = (schema?.examples ?? []) as unknown[];
@@ -56,6 +64,8 @@ export function sampleCall(name: string, row: Endpoint, operation: SampledOperat
     params,
     headers: { ...usefulHeaders[name], ...(row.stream === 'always' ? { accept: 'text/event-stream' } : {}) },
     body: operation.requestBody?.content?.['application/json']?.example,
+    content: row.bytes === 'sent' ? CONTENT : undefined,
+    answersContent: row.bytes === 'answered',
     secret: secretOf(row),
     isStream: row.stream === 'always',
   };
@@ -70,7 +80,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const titled = (name: string) => name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 
-function curl({ method, path, headers, body, secret, isStream }: SampleCall, baseUrl: string): string {
+function curl({ method, path, headers, body, content, secret, isStream }: SampleCall, baseUrl: string): string {
   const lines = [
     `curl${isStream ? ' -N' : ''}${method === 'GET' ? '' : ` -X ${method}`} ${quoted(baseUrl + path)}`,
     ...(secret ? [`-H "Authorization: Bearer $${secret}"`] : []),
@@ -78,18 +88,21 @@ function curl({ method, path, headers, body, secret, isStream }: SampleCall, bas
     ...(body === undefined
       ? []
       : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body, null, 2))}`]),
+    ...(content === undefined ? [] : [`--data-binary ${quoted(content)}`]),
   ];
   return lines.join(' \\\n  ');
 }
 
 function withSdk(call: SampleCall, baseUrl: string): string {
-  const { name, params, headers, body, secret, isStream } = call;
+  const { name, params, headers, body, content, secret, isStream } = call;
   const parts = {
     ...(Object.keys(params).length > 0 ? { params } : {}),
     ...(Object.keys(headers).length > 0 && !isStream ? { headers } : {}),
     ...(body === undefined ? {} : { body }),
   };
-  const given = Object.keys(parts).length > 0 ? literal(parts, typescript) : '';
+  const json = Object.keys(parts).length > 0 ? literal(parts, typescript) : '';
+  const bytes = `, body: new TextEncoder().encode(${literal(content ?? '', typescript)}) }`;
+  const given = content === undefined ? json : json.replace(/,?\s*}$/, bytes);
   const client = [`baseUrl: ${literal(baseUrl, typescript)}`, ...(secret ? [`apiKey: process.env.${secret}`] : [])];
   const use = isStream
     ? `for await (const event of client.${name}(${given})) console.log(event);`
@@ -97,18 +110,21 @@ function withSdk(call: SampleCall, baseUrl: string): string {
   return `// npm install ${baseUrl}/sdk.tgz\nimport { createClient } from '@agent-network/sdk';\n\nconst client = createClient({ ${client.join(', ')} });\n${use}`;
 }
 
-function withPython({ method, path, headers, body, secret, isStream }: SampleCall, baseUrl: string): string {
+function withPython(
+  { method, path, headers, body, content, answersContent, secret, isStream }: SampleCall,
+  baseUrl: string,
+): string {
   const sent = [
     ...(secret ? [`"Authorization": f"Bearer {os.environ['${secret}']}"`] : []),
     ...Object.entries(headers).map(([name, value]) => `"${titled(name)}": ${literal(value, python)}`),
     ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
   ];
   const modules = ['json', ...(secret ? ['os'] : []), 'urllib.request'].filter(
-    (each) => each !== 'json' || !isStream || body !== undefined,
+    (each) => each !== 'json' || body !== undefined || !(isStream || answersContent),
   );
   const read = isStream
     ? ['for line in answer:', '    print(line.decode().rstrip())']
-    : ['print(json.load(answer)["data"])'];
+    : [answersContent ? 'print(answer.read())' : 'print(json.load(answer)["data"])'];
   return [
     `import ${modules.join(', ')}`,
     '',
@@ -118,6 +134,7 @@ function withPython({ method, path, headers, body, secret, isStream }: SampleCal
     ...(method === 'GET' ? [] : [`  method="${method}",`]),
     ...(sent.length === 0 ? [] : [`  headers={${sent.join(', ')}},`]),
     ...(body === undefined ? [] : ['  data=json.dumps(body).encode(),']),
+    ...(content === undefined ? [] : [`  data=b${literal(content, python)},`]),
     ')',
     'with urllib.request.urlopen(request) as answer:',
     ...read.map((line) => `    ${line}`),
