@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { createBatcher } from '../../lib/concurrency/batcher.ts';
 import { createJobThread } from '../../lib/concurrency/job-thread.ts';
-import type { TextModel } from './text-model.ts';
+import { ModelBusyError, type TextModel } from './text-model.ts';
 
 export const PACKAGES = [
   '@energetic-ai/core',
@@ -16,7 +16,7 @@ const MAX_JOB_MS = 15_000;
 const IDLE_MS = 30 * 60_000;
 const MAX_HEAP_MB = 512;
 /** Texts of searches that are read together, and that may wait. */
-const MAX_BATCH = 16;
+const MAX_BATCH = 4;
 const MAX_WAITING = 64;
 /** Longer texts take longer, and more memory. */
 const MAX_CHARS = 1000;
@@ -53,18 +53,40 @@ export function isReadable(text: string): boolean {
   return latin > 0 && latin * 2 >= letters;
 }
 
+/** A text of a search, and the end of its wait. */
+interface Asked {
+  readonly text: string;
+  readonly endMs: number;
+}
+
 /** The English model of the optional packages, in a thread of its own: it needs a processor for 10 to 40 ms a text. */
 export function createLocalModel(): TextModel {
-  const searches = createBatcher<string, Float32Array | null>({ run: read, maxSize: MAX_BATCH });
   let waiting = 0;
+  /** Time for a text, of the latest batch. */
+  let textMs = 0;
+
+  /** Reads texts before the end of their wait, and leaves out the others: a slow model would be too late for every text. */
+  async function readAsked(batch: readonly Asked[]): Promise<(Float32Array | null | 'late')[]> {
+    const startMs = performance.now();
+    const isStarted = thread.isStarted();
+    const isLate = batch.map(({ endMs }) => endMs < startMs);
+    const vectors = await read(batch.filter((_, index) => !isLate[index]).map(({ text }) => text));
+    if (isStarted && vectors.length > 0) textMs = (performance.now() - startMs) / vectors.length;
+    let next = 0;
+    return isLate.map((late) => (late ? 'late' : (vectors[next++] ?? null)));
+  }
+
+  const searches = createBatcher<Asked, Float32Array | null | 'late'>({ run: readAsked, maxSize: MAX_BATCH });
   return {
     id: ID,
     atOnce: 1,
     isQuick: () => thread.isStarted(),
-    async ofSearch(text) {
-      if (waiting >= MAX_WAITING) throw new Error('too many searches wait for the model');
+    async ofSearch(text, waitMs) {
+      if (waiting >= MAX_WAITING || waiting * textMs > waitMs) throw new ModelBusyError('too many searches wait');
       waiting++;
-      return searches.add(text).finally(() => waiting--);
+      const vector = await searches.add({ text, endMs: performance.now() + waitMs }).finally(() => waiting--);
+      if (vector === 'late') throw new ModelBusyError('the search has waited for too long');
+      return vector;
     },
     ofAgents: read,
   };

@@ -2,7 +2,7 @@ import { createListingIndex } from '@agent-network/search-index/create-listing-i
 import { expect, test } from 'vitest';
 import { silentLog as log } from '../../lib/telemetry/log.ts';
 import { createMeaning } from './meaning.ts';
-import type { TextModel } from './text-model.ts';
+import { ModelBusyError, type TextModel } from './text-model.ts';
 
 const question = {
   wanted: { any: [], all: [], texts: [] },
@@ -54,6 +54,7 @@ test.each<[string, TextModel | null]>([
   ['off', null],
   ['unable to read the text', modelOf(async () => null)],
   ['failing', modelOf(() => Promise.reject(new Error('no')))],
+  ['busy', modelOf(() => Promise.reject(new ModelBusyError('too much')))],
   ['late', modelOf(() => new Promise(() => undefined))],
   ['of another length than before', modelOf(async () => Float32Array.of(1, 2))],
 ])('a model that is %s leaves the search to words', async (_, model) => {

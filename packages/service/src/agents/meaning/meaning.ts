@@ -1,11 +1,12 @@
 import type { ListingQuestion, Meant } from '@agent-network/search-index/listing';
 import { LRUCache } from 'lru-cache';
+import { AppError } from '../../lib/app-error.ts';
 import { createJobThread } from '../../lib/concurrency/job-thread.ts';
 import { singleFlight } from '../../lib/concurrency/single-flight.ts';
 import { within } from '../../lib/concurrency/within.ts';
 import type { Log } from '../../lib/telemetry/log.ts';
 import type { Listing } from '../search/listing.ts';
-import type { TextModel } from './text-model.ts';
+import { ModelBusyError, type TextModel } from './text-model.ts';
 import type { ScanJob, ScanResult } from './vector-scan.ts';
 
 /** A search for agents with texts of the same meaning as a text. */
@@ -29,7 +30,7 @@ export interface Meaning {
 }
 
 /** Maximum wait of a search: for a running model, for one that starts or is far away, and of a patient search. */
-const QUICK_MS = 150;
+const QUICK_MS = 100;
 const START_MS = 2000;
 const PATIENT_MS = 10_000;
 /** Pause after a failure, in which only patient searches ask. */
@@ -58,18 +59,18 @@ export function createMeaning(
     sizeCalculation: ({ vector }, text) => 100 + 2 * text.length + 4 * (vector?.length ?? 0),
   });
   const read = singleFlight(
-    async (text: string) => {
-      const found = { vector: await model.ofSearch(text) };
+    async (text: string, waitMs: number) => {
+      const found = { vector: await model.ofSearch(text, waitMs) };
       kept.set(text, found);
       return found;
     },
-    (text) => text,
+    (text, waitMs) => `${waitMs} ${text}`,
   );
   let pausedUntilMs = 0;
   let scanning = 0;
 
-  async function find({ text, question, asOfMs }: MeaningSearch): Promise<Meant | null> {
-    const { vector } = kept.get(text) ?? (await read(text));
+  async function find({ text, question, asOfMs }: MeaningSearch, waitMs: number): Promise<Meant | null> {
+    const { vector } = kept.get(text) ?? (await read(text, waitMs));
     if (!vector || scanning >= MAX_SCANS) return null;
     const { name, chunks, dimensions, among, having, newestMs, idsAt } = await listing.read((index) =>
       index.meaning(question),
@@ -92,10 +93,12 @@ export function createMeaning(
       if (!search.isPatient && nowMs < pausedUntilMs) return null;
       const patienceMs = search.isPatient ? PATIENT_MS : model.isQuick() ? QUICK_MS : START_MS;
       try {
-        const meant = await within(find(search), patienceMs, null);
+        const meant = await within(find(search, patienceMs), patienceMs, null);
         if (meant) pausedUntilMs = 0;
         return meant;
       } catch (err) {
+        // The search itself says what else is wrong.
+        if (err instanceof ModelBusyError || err instanceof AppError) return null;
         if (nowMs >= pausedUntilMs) log.warn({ err }, 'search by meaning failed; searching by words');
         pausedUntilMs = performance.now() + PAUSE_MS;
         return null;

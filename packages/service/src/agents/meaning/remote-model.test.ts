@@ -68,13 +68,13 @@ test.each([302, 401, 500])('does not take an answer with the status %i', async (
     response
       .writeHead(status, { location: 'http://127.0.0.1:9/' })
       .end(JSON.stringify({ data: [entry(0, vectorOf(1))] }));
-  await expect(model.ofSearch('one')).rejects.toThrow();
+  await expect(model.ofSearch('one', 2000)).rejects.toThrow();
 });
 
 test('a search does not wait for one that is silent', async () => {
   const { endpoint, model } = await newEndpoint();
   endpoint.handle = () => undefined;
   const startMs = performance.now();
-  await expect(model.ofSearch('one')).rejects.toThrow();
+  await expect(model.ofSearch('one', 2000)).rejects.toThrow();
   expect(performance.now() - startMs).toBeLessThan(10_000);
 });

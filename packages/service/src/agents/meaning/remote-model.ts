@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import type { EmbeddingsSettings } from '../../config/search.ts';
 import { createGuardedFetch } from '../../lib/net/guarded-fetch.ts';
-import type { TextModel } from './text-model.ts';
+import { ModelBusyError, type TextModel } from './text-model.ts';
 
 const MAX_DIMENSIONS = 4096;
 /** Texts of agents in a request, at most; a search has a request of its own. */
 const MAX_TEXTS = 24;
 const MAX_CHARS = 4000;
-const SEARCH_TIMEOUT_MS = 2000;
 const AGENTS_TIMEOUT_MS = 30_000;
 /** A number takes up to 25 characters. */
 const BYTES_OF_VECTOR = 25 * MAX_DIMENSIONS;
@@ -44,10 +43,10 @@ export function createRemoteModel({ url, model, apiKey }: EmbeddingsSettings): T
     id: `url/${model}`,
     atOnce: 4,
     isQuick: () => false,
-    async ofSearch(text) {
-      if (searches >= MAX_SEARCHES) throw new Error('too many searches wait for EMBEDDINGS_URL');
+    async ofSearch(text, waitMs) {
+      if (searches >= MAX_SEARCHES) throw new ModelBusyError('too many searches wait for EMBEDDINGS_URL');
       searches++;
-      const [vector] = await read([text], SEARCH_TIMEOUT_MS).finally(() => searches--);
+      const [vector] = await read([text], waitMs).finally(() => searches--);
       return vector ?? null;
     },
     async ofAgents(texts) {

@@ -1,3 +1,6 @@
+/** The model has too much to do to read a text in time. */
+export class ModelBusyError extends Error {}
+
 /** Turns texts into vectors. */
 export interface TextModel {
   /** Name that is stored with its vectors. Vectors of other models are replaced. */
@@ -6,8 +9,11 @@ export interface TextModel {
   readonly atOnce: number;
   /** True: it answers at once or not; false: it is being started, or far away. */
   isQuick(): boolean;
-  /** The text's vector; null for one that the model cannot read. Rejects when the model fails or has too much to do. */
-  ofSearch(text: string): Promise<Float32Array | null>;
+  /**
+   * The text's vector; null for one that the model cannot read. Throws ModelBusyError, at once where it can, when it will not begin within
+   * `waitMs`, and another error when the model fails.
+   */
+  ofSearch(text: string, waitMs: number): Promise<Float32Array | null>;
   /** The vectors of agents' texts, like `ofSearch`. Searches go first. */
   ofAgents(texts: readonly string[]): Promise<(Float32Array | null)[]>;
 }

@@ -43,7 +43,7 @@ async function rankOf(index: ListingIndex, questions: readonly Question[], byMea
       words: searchWords(text),
       filter: { isOnline: [true, false], isVerified: [true, false], limits: [] },
     };
-    const vector = byMeaning ? await model.ofSearch(text) : null;
+    const vector = byMeaning ? await model.ofSearch(text, 60_000) : null;
     const { idsAt, ...asked } = index.meaning(question);
     const { places, cosines } = vector ? scan({ ...asked, vector, asOfMs: 1 }) : { places: [], cosines: [] };
     const hits = idsAt(places).map((id, nth) => ({ id: id as string, cosine: cosines[nth] as number }));
