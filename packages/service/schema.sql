@@ -974,16 +974,19 @@ END) stored not null,
   scheme text,
   usage_terms json,
   usage json,
+  input_timeout_s integer,
+  turn integer default 1 not null,
   constraint invocation_pkey PRIMARY KEY (id),
   constraint invocation_caller_kind_check CHECK ((caller_kind = ANY (ARRAY['account'::text, 'agent'::text, 'wallet'::text, 'node'::text]))),
   constraint invocation_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['cancelled_by_caller'::text, 'bulk_decided'::text]))),
   constraint invocation_check CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) = (completed_at IS NOT NULL))),
   constraint invocation_check1 CHECK (((billed_micro >= 1) AND (billed_micro <= price_micro))),
+  constraint invocation_input_timeout_s_check CHECK ((input_timeout_s > 0)),
   constraint invocation_payment_method_check CHECK ((payment_method = ANY (ARRAY['treasury'::text, 'x402'::text, 'free'::text]))),
   constraint invocation_priority_check CHECK ((priority = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text]))),
   constraint invocation_promised_micro_check CHECK ((promised_micro >= 0)),
   constraint invocation_returned_micro_check CHECK ((returned_micro >= 0)),
-  constraint invocation_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+  constraint invocation_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'input_required'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))) NOT VALID
 );
 CREATE INDEX invocation_account ON public.invocation USING btree (account_id, created_at DESC, id);
 CREATE INDEX invocation_bulk ON public.invocation USING btree (bulk_id) WHERE (bulk_id IS NOT NULL);
@@ -1010,6 +1013,9 @@ CREATE INDEX invocation_received_failed ON public.invocation USING btree (agent_
 CREATE INDEX invocation_unsuccessful ON public.invocation USING btree (account_id, status, created_at DESC, id) WHERE (status = ANY (ARRAY['failed'::text, 'cancelled'::text]));
 CREATE INDEX invocation_unsuccessful_cost ON public.invocation USING btree (account_id, status, created_at) INCLUDE (agent_id, cost_micro) WHERE ((status = ANY (ARRAY['failed'::text, 'cancelled'::text])) AND (cost_micro > 0));
 CREATE INDEX invocation_usage ON public.invocation USING btree (agent_id, completed_at DESC) WHERE (usage IS NOT NULL);
+CREATE INDEX invocation_waiting ON public.invocation USING btree (deadline) WHERE (status = 'input_required'::text);
+CREATE INDEX invocation_waiting_account ON public.invocation USING btree (account_id) WHERE (status = 'input_required'::text);
+CREATE TRIGGER invocation_interactive BEFORE UPDATE OF worker ON public.invocation FOR EACH ROW WHEN (((new.input_timeout_s IS NOT NULL) AND (new.worker IS NOT NULL) AND (new.worker IS DISTINCT FROM old.worker))) EXECUTE FUNCTION keep_interactive();
 CREATE TRIGGER invocation_scheme BEFORE INSERT ON public.invocation FOR EACH ROW WHEN (((new.scheme IS NULL) AND (new.payer_ledger_id IS NOT NULL))) EXECUTE FUNCTION fill_invocation_scheme();
 
 create table invocation_chunk (
@@ -1020,7 +1026,7 @@ create table invocation_chunk (
   created_at timestamp with time zone not null,
   bytes integer,
   constraint invocation_chunk_pkey PRIMARY KEY (invocation_id, "position"),
-  constraint invocation_chunk_type_check CHECK ((type = ANY (ARRAY['invocation.status'::text, 'invocation.chunk'::text])))
+  constraint invocation_chunk_type_check CHECK ((type = ANY (ARRAY['invocation.status'::text, 'invocation.chunk'::text, 'invocation.input_required'::text]))) NOT VALID
 );
 CREATE INDEX invocation_chunk_age ON public.invocation_chunk USING btree (created_at);
 
@@ -1030,6 +1036,35 @@ create table invocation_receipt (
   issued_at timestamp with time zone not null,
   constraint invocation_receipt_pkey PRIMARY KEY (request_id),
   constraint invocation_receipt_request_id_fkey FOREIGN KEY (request_id) REFERENCES invocation(id)
+);
+
+create table invocation_turn (
+  request_id text not null,
+  turn integer not null,
+  input_id text not null,
+  kind text not null,
+  message text not null,
+  schema json,
+  url text,
+  agent_input_id text,
+  state json,
+  handle text,
+  left_ms bigint not null,
+  asked_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  tries integer default 0 not null,
+  answered_at timestamp with time zone,
+  action text,
+  input json,
+  note text,
+  answer_digest bytea,
+  bytes bigint not null,
+  constraint invocation_turn_pkey PRIMARY KEY (request_id, turn),
+  constraint invocation_turn_input_id_key UNIQUE (input_id),
+  constraint invocation_turn_request_id_fkey FOREIGN KEY (request_id) REFERENCES invocation(id),
+  constraint invocation_turn_action_check CHECK ((action = ANY (ARRAY['accept'::text, 'decline'::text]))),
+  constraint invocation_turn_check CHECK (((answered_at IS NULL) = (action IS NULL))),
+  constraint invocation_turn_kind_check CHECK ((kind = ANY (ARRAY['input'::text, 'approval'::text, 'link'::text])))
 );
 
 create table key_spending (
@@ -1508,7 +1543,8 @@ create table upstream_call (
   request_id text not null,
   sent_at timestamp with time zone not null,
   handle text,
-  constraint upstream_call_pkey PRIMARY KEY (request_id),
+  turn integer default 1 not null,
+  constraint upstream_call_pkey PRIMARY KEY (request_id, turn),
   constraint upstream_call_request_id_fkey FOREIGN KEY (request_id) REFERENCES invocation(id)
 );
 
@@ -1652,6 +1688,17 @@ AS $function$
      union all
      select transaction from pg_prepared_xacts where database <> current_database())
 $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_interactive()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from process where id = new.worker and schema_version < 155) then
+    return null;
+  end if;
+  return new;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.note_agent_text()
  RETURNS trigger

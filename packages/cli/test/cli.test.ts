@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ask, type HandleCall, serveAgent } from '../../sdk/src/agent/serve-agent.ts';
 import { BUNDLES } from '../../service/test/support/bundled.ts';
 import { startLocal } from '../../service/test/support/local-node.ts';
 import { createProgram } from '../src/program.ts';
@@ -163,6 +164,32 @@ describe('calling an agent', () => {
     expect(exported.at(-1)).toMatchObject({ requestId: last.requestId, task: 'hello there', input: {} });
   });
 
+  it('answers the questions of an agent from --answers, or later by "calls answer"', async () => {
+    const { baseUrl, apiKey } = node.local;
+    const schema = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
+    const handle: HandleCall = ({ answer }) =>
+      answer('day')?.input ?? ask({ id: 'day', message: 'Which day?', schema });
+    const about = { name: 'Booker', capabilities: ['booking'], rates: { perRequest: '0.01' } };
+    const tokenFile = join(folder, 'booker.json');
+    const agent = await serveAgent({ handle, registerWith: { baseUrl, apiKey, tokenFile, ...about } });
+    onTestFinished(() => agent.close());
+    const id = agent.agentId ?? '';
+    await expect.poll(async () => (await json('agents', 'show', id)).status).toBe('online');
+    const line = ['call', id, 'Book', '--max-cost', '0.05', '--pay', 'treasury', '--answers'];
+    const streamed = await agentnet([...line, '[{"day":"Friday"}]', '--stream']);
+    expect(streamed).toMatchObject({ code: 0, stdout: expect.stringContaining('Friday') });
+    expect(await json(...line, '[{"day":"Monday"}]')).toMatchObject({ status: 'completed', result: { day: 'Monday' } });
+    const unanswered = await agentnet([...line, '[]']);
+    expect([unanswered.code, unanswered.stderr]).toEqual([1, expect.stringContaining('The agent asks: "Which day?"')]);
+    const waiting = (await json('calls', 'list', '--status', 'input_required')).requests[0].requestId;
+    const told = await agentnet(['calls', 'wait', waiting]);
+    expect(told.stderr).toContain(`agentnet calls answer ${waiting}`);
+    const answered = await json('calls', 'answer', waiting, '{"day":"Sunday"}');
+    expect(answered).toMatchObject({ status: 'completed', result: { day: 'Sunday' } });
+    const again = await agentnet(['calls', 'answer', waiting, '--decline']);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('it is completed')]);
+  });
+
   it('streams as NDJSON with --json, and as text without', async () => {
     const events = (await agentnet(['call', echo, 'hello', '--max-cost', '0.05', '--stream', '--json'])).stdout
       .trim()
@@ -228,7 +255,7 @@ it.each(documents)('%s --json prints one document, and nothing beside it', async
 /** Lines of JSON, servers, and what changes something: each has a test of its own. */
 const elsewhere = [
   ...['logout', 'profiles remove', 'agents register', 'agents update', 'agents verify', 'agents remove'],
-  ...['call', 'calls show', 'calls wait', 'calls cancel', 'calls export', 'calls logs'],
+  ...['call', 'calls show', 'calls wait', 'calls answer', 'calls cancel', 'calls export', 'calls logs'],
   ...['types', 'deposit', 'collect', 'withdraw', 'keys create', 'keys revoke', 'listen', 'serve', 'mcp', 'up'],
   ...['bulk start', 'bulk show', 'bulk wait', 'receipt', 'curl'],
   ...['create', 'update', 'delete', 'test', 'deliveries', 'replay', 'secret'].map((name) => `webhooks ${name}`),

@@ -140,6 +140,7 @@ const callOf = (more: Partial<AgentCall> = {}): AgentCall => ({
   ...{ requestId: 'req_1', agentId: 'agent_1', task: 'hello', input: {}, capability: null, context: null },
   ...{ priority: 'normal', deadline: null, maxSpend: null, metadata: {}, isStreamed: false, charge: () => undefined },
   used: () => undefined,
+  ...{ interactive: false, turn: 1, answers: [], state: null, answer: () => undefined },
   signal: new AbortController().signal,
   ...more,
 });

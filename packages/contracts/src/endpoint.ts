@@ -23,9 +23,9 @@ export interface Endpoint {
   readonly auth: 'none' | 'key' | 'agent';
   /**
    * Callers without a key. `pays`: they pay with x402, and for callers with one it is a call like any other. `reads`: they read a request
-   * by its `resultToken`, or signed in with the wallet that paid for it.
+   * by its `resultToken`, or signed in with the wallet that paid for it. `answers`: they act on a request by its `answerToken`.
    */
-  readonly keyless?: 'pays' | 'reads';
+  readonly keyless?: 'pays' | 'reads' | 'answers';
   /** The gateway that this endpoint belongs to. A node without that gateway does not have the endpoint. */
   readonly gateway?: Gateway;
   /** The scope that an API key or a session needs. An identityToken has those of `agentScopes`. */

@@ -17,6 +17,11 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
     'Check the id, and that it belongs to the account of your key. Objects of other accounts get the same answer.',
   CONFLICT:
     'Read the object and see its state. With `details.reason` `still_running` the first call under the same `Idempotency-Key` still runs: repeat it a second later, and the answer will be its answer. With `answer_lost` it was done, but its answer is gone: read the object that it created, and do not create another. With `price_raised`, nothing was charged: repeat the call with `maxCost` or a quote if you agree to the new price.',
+  INPUT_ALREADY_ANSWERED: 'Read the request: the first answer counts. A question takes one answer.',
+  INPUT_NOT_REQUIRED:
+    'Read the request. `details.status` is its state; while that is `input_required`, answer with the `inputId` of its `inputRequest`.',
+  INPUT_EXPIRED:
+    'The request ends as `input_timeout` and is refunded. Call again, with a longer `inputTimeout` if people have to answer.',
   GONE: 'The result was deleted. Keep results on your side, and read them before the end of their retention period.',
   FILE_GONE: 'Upload the content again, by `PUT /files/{sha256}`: it gets the same id.',
   STORAGE_LIMIT_EXCEEDED:
@@ -79,7 +84,7 @@ export const failureRemedies: Readonly<Record<FailureReason, string>> = {
     'The endpoint answered with a redirect, which the node does not follow. Its owner has to register the new address.',
   agent_removed: 'The owner removed the agent before it had answered. Call another one.',
   agent_needs_input:
-    'The agent asked a follow-up question, which a call cannot answer. Send everything that it needs in `input`.',
+    'The agent asked a follow-up question. Send `interactive: true` to be asked, or everything that it needs in `input`.',
   payment_failed: 'The payment did not settle on chain, and moved nothing. Sign a new one.',
   bill_too_high: 'The agent asked for more than its price. Only its owner can fix that.',
   bill_not_payable: 'The agent asked for a payment that the node cannot make. Only its owner can fix that.',
@@ -89,4 +94,7 @@ export const failureRemedies: Readonly<Record<FailureReason, string>> = {
   input_invalid: 'The input does not fit the schema that the agent declares. Read its `types` and fix the input.',
   node_restored:
     'The node was restored from a backup, and found on chain that the request had been refunded; how it had ended is lost. Call again.',
+  input_timeout: 'The time for an answer to the agent is over. Call again, and answer before `expiresAt`.',
+  input_declined:
+    'The agent could not do the work without the answer that was declined. Call again, and answer its question.',
 };

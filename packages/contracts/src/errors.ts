@@ -87,6 +87,17 @@ export const errorCatalogue = {
         .optional(),
     }),
   },
+  INPUT_ALREADY_ANSWERED: {
+    status: 409,
+    when: 'The question was answered before, with another answer.',
+    extra: none,
+  },
+  INPUT_NOT_REQUIRED: {
+    status: 409,
+    when: 'The request does not wait for an answer to this question.',
+    extra: z.object({ details: z.object({ status: z.string().describe('The status of the request.') }) }),
+  },
+  INPUT_EXPIRED: { status: 409, when: 'The time for an answer is over.', extra: none },
   GONE: { status: 410, when: 'The resource was removed at the end of its retention period.', extra: none },
   FILE_GONE: {
     status: 410,

@@ -34,6 +34,10 @@ export const eventCatalogue = {
   'invocation.completed': { when: 'Your request completed.', data: RequestRecord },
   'invocation.failed': { when: 'Your request failed; its refund has started.', data: RequestRecord },
   'invocation.cancelled': { when: 'Your request was cancelled.', data: RequestRecord },
+  'invocation.input_required': {
+    when: 'The agent of your request asks back; answer `inputRequest` before it expires.',
+    data: RequestRecord,
+  },
   'payment.confirmed': { when: 'A payment is final.', data: Payment },
   'payment.refunded': { when: 'A refund reached the payer.', data: Payment },
   'payment.failed': { when: 'A payment failed and moved no money.', data: Payment },

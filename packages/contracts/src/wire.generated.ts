@@ -30,6 +30,7 @@ export const routes: Readonly<Record<EndpointName, Route>> = {
   invokeAgent: {"method":"POST","path":"/invoke/{agentId}","auth":"key","stream":"on_request","hasBody":true},
   getInvocation: {"method":"GET","path":"/invoke/{requestId}","auth":"key"},
   cancelInvocation: {"method":"POST","path":"/invoke/{requestId}/cancel","auth":"key"},
+  answerInput: {"method":"POST","path":"/invoke/{requestId}/input","auth":"key","hasBody":true},
   invokeAuto: {"method":"POST","path":"/invoke/auto","auth":"key","stream":"on_request","hasBody":true},
   invokeKeyless: {"method":"POST","path":"/x402/{agentId}","auth":"none","keyless":"pays","stream":"on_request","hasBody":true},
   quoteInvocation: {"method":"POST","path":"/invoke/{agentId}/quote","auth":"key","hasBody":true},
@@ -163,6 +164,8 @@ export interface DocumentedCalls {
   readonly getInvocation: EndpointName;
   /** Cancel your open request; its payment is refunded: `POST /invoke/{requestId}/cancel`. */
   readonly cancelInvocation: EndpointName;
+  /** Answer the question of the agent that your request waits for: `POST /invoke/{requestId}/input`. */
+  readonly answerInput: EndpointName;
   /** Invoke the agent that matches a task best within a maximum cost: `POST /invoke/auto`. */
   readonly invokeAuto: EndpointName;
   /** Invoke an agent without an API key: 402 with terms, paid by x402; free agents at once: `POST /x402/{agentId}`. */
@@ -171,7 +174,7 @@ export interface DocumentedCalls {
   readonly quoteInvocation: EndpointName;
   /** The signed receipt of your finished request: who paid whom, how much, for what and with what result: `GET /invoke/{requestId}/receipt`. */
   readonly getReceipt: EndpointName;
-  /** Stream the events of your request, from the start or after `Last-Event-ID`, until it ends: `GET /invoke/{requestId}/events`. */
+  /** Stream the events of your request, from the start or after `Last-Event-ID`, until it ends or waits for an answer: `GET /invoke/{requestId}/events`. */
   readonly streamInvocation: EndpointName;
   /** Your requests, newest first: `GET /invoke/history`. */
   readonly listInvocations: EndpointName;
@@ -324,4 +327,4 @@ export interface DocumentedCalls {
 }
 
 /** Every code of an error. */
-export const wireErrorCodes: readonly ErrorCode[] = ["VALIDATION_ERROR","UNAUTHORIZED","PAYMENT_REQUIRED","FORBIDDEN","SPENDING_LIMIT_EXCEEDED","NOT_FOUND","CONFLICT","GONE","FILE_GONE","STORAGE_LIMIT_EXCEEDED","LENGTH_REQUIRED","PAYLOAD_TOO_LARGE","DIGEST_MISMATCH","INSUFFICIENT_FUNDS","NO_AGENT_FITS","FILE_NOT_FOUND","IDEMPOTENCY_KEY_REUSED","INSUFFICIENT_BALANCE","RATE_LIMITED","INTERNAL_ERROR","AGENT_UNAVAILABLE","PAYMENT_PENDING","UNAVAILABLE"];
+export const wireErrorCodes: readonly ErrorCode[] = ["VALIDATION_ERROR","UNAUTHORIZED","PAYMENT_REQUIRED","FORBIDDEN","SPENDING_LIMIT_EXCEEDED","NOT_FOUND","CONFLICT","INPUT_ALREADY_ANSWERED","INPUT_NOT_REQUIRED","INPUT_EXPIRED","GONE","FILE_GONE","STORAGE_LIMIT_EXCEEDED","LENGTH_REQUIRED","PAYLOAD_TOO_LARGE","DIGEST_MISMATCH","INSUFFICIENT_FUNDS","NO_AGENT_FITS","FILE_NOT_FOUND","IDEMPOTENCY_KEY_REUSED","INSUFFICIENT_BALANCE","RATE_LIMITED","INTERNAL_ERROR","AGENT_UNAVAILABLE","PAYMENT_PENDING","UNAVAILABLE"];

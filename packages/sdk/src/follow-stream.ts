@@ -17,7 +17,7 @@ const openRepeating: Send<Awaited<ReturnType<typeof openStream>>> = (request, op
 
 interface Progress {
   lastId: number;
-  /** The terminal event was seen. */
+  /** The stream is over: the terminal event was seen, or the node ended it after a question. */
   isDone: boolean;
 }
 
@@ -27,14 +27,17 @@ interface Progress {
  */
 async function* passOn(events: AsyncGenerator<StreamEvent>, progress: Progress): AsyncGenerator<StreamEvent, boolean> {
   const before = progress.lastId;
+  let isAsked = false;
   try {
     for await (const event of events) {
       if (event.id <= progress.lastId) continue;
       progress.lastId = event.id;
       progress.isDone = isTerminal(event.type);
+      isAsked = event.type === 'invocation.input_required';
       yield event;
       if (progress.isDone) return false;
     }
+    progress.isDone = isAsked;
     return before > 0 && progress.lastId === before;
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;

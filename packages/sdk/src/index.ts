@@ -10,11 +10,14 @@ export { type Withdrawal, withdrawalOf } from './channels/withdraw-channel.ts';
 export { type ClientOptions, createClient } from './client.ts';
 export type { CallOf, CallOptions, Client, InvokeStreamingOptions, StreamOptions } from './client-types.ts';
 export {
+  type InputAnswer,
+  InputRequiredError,
   InvocationFailedError,
   InvocationTimeoutError,
   InvocationUnknownError,
   invokeAndWait,
   mayHaveHappened,
+  type OnInput,
   type WaitOptions,
 } from './invoke-and-wait.ts';
 export { type ChannelPayer, createPayer, type Payer, type PayerOptions } from './payer.ts';

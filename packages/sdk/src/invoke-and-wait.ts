@@ -1,5 +1,6 @@
 import type { Api } from '@agent-network/contracts/api';
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { InputRequest } from '@agent-network/contracts/invocations/turns';
 import { isApiError, isUnableToSettle, NoAnswerError } from './api-error.ts';
 import type { CallOf, Client } from './client-types.ts';
 import { conflictReasonOf } from './conflict-reason.ts';
@@ -39,6 +40,23 @@ export class InvocationTimeoutError extends InvocationUnknownError {
   }
 }
 
+/** The agent asks, and the call has no `onInput`: give one, or answer with `client.answerInput`. `record` has the question. */
+export class InputRequiredError extends InvocationUnknownError {
+  override readonly name = 'InputRequiredError';
+  readonly record: RequestRecord;
+
+  constructor(record: RequestRecord) {
+    super(record.requestId, `The agent asks: ${record.inputRequest?.message ?? ''}`, undefined);
+    this.record = record;
+  }
+}
+
+/** An answer to a question of an agent. */
+export type InputAnswer = Omit<CallOf<Api['answerInput']>['body'], 'inputId'>;
+
+/** Answers a question. The message, schema and link are a stranger's: show the host of a link before it is opened. */
+export type OnInput = (question: InputRequest, record: RequestRecord) => InputAnswer | Promise<InputAnswer>;
+
 type InvokeCall = CallOf<Api['invokeAgent']>;
 
 export interface WaitOptions {
@@ -51,6 +69,11 @@ export interface WaitOptions {
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
   readonly headers?: NonNullable<InvokeCall['headers']>;
+  /**
+   * Answers the agent when it asks back, and makes the call `interactive`. The time that it takes does not count in `timeoutMs`. Its errors
+   * are passed on; the question stays open until it expires. Default: the agent cannot ask.
+   */
+  readonly onInput?: OnInput;
   /** A quote of this agent, to call it at the quoted price. */
   readonly quote?: string;
   /** Makes an invocation that is made again later the same one: see `CallOptions`. */
@@ -65,6 +88,7 @@ const longestTimerMs = 2 ** 31 - 1;
 
 function resultOrThrow(record: RequestRecord): RequestRecord | null {
   if (record.status === 'failed' || record.status === 'cancelled') throw new InvocationFailedError(record);
+  if (record.status === 'input_required') return null;
   return record.status === 'completed' ? record : null;
 }
 
@@ -78,16 +102,21 @@ const mayAskAgain = (error: unknown): boolean =>
  * to answer, and errors of `client.invokeAgent`.
  */
 export async function invokeAndWait(
-  client: Pick<Client, 'invokeAgent' | 'getInvocation'>,
+  client: Pick<Client, 'invokeAgent' | 'getInvocation' | 'answerInput'>,
   agentId: string,
   body: InvokeCall['body'],
   options: WaitOptions = {},
 ): Promise<RequestRecord> {
-  const { timeoutMs = 600_000, pollMs = 250, signal, headers, quote, idempotencyKey } = options;
-  const endsAtMs = performance.now() + timeoutMs;
+  const { timeoutMs = 600_000, pollMs = 250, signal, headers, quote, idempotencyKey, onInput } = options;
+  let endsAtMs = performance.now() + timeoutMs;
   const callOptions = signal ? { signal } : {};
   const answer = await client.invokeAgent(
-    { params: { agentId }, body, ...(headers ? { headers } : {}), ...(quote ? { query: { quote } } : {}) },
+    {
+      params: { agentId },
+      body: onInput ? { ...body, interactive: true } : body,
+      ...(headers ? { headers } : {}),
+      ...(quote ? { query: { quote } } : {}),
+    },
     { ...callOptions, ...(idempotencyKey ? { idempotencyKey } : {}) },
   );
   const { requestId } = answer;
@@ -95,7 +124,14 @@ export async function invokeAndWait(
     const text = why instanceof Error ? why.message : String(why);
     throw new InvocationUnknownError(requestId, `The end of the request ${requestId} is not known: ${text}`, why);
   };
-  let done = 'paymentMethod' in answer ? resultOrThrow(answer) : null;
+  const answered = async (record: RequestRecord | null) => {
+    if (record?.status !== 'input_required' || !record.inputRequest) return record && resultOrThrow(record);
+    const askedMs = performance.now();
+    const after = await answerQuestion(client, record, { onInput, signal });
+    endsAtMs += performance.now() - askedMs;
+    return after && resultOrThrow(after);
+  };
+  let done = 'paymentMethod' in answer ? await answered(answer) : null;
   let lastError: unknown;
   for (let pauseMs = pollMs; !done; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
     const leftMs = endsAtMs - performance.now();
@@ -112,10 +148,28 @@ export async function invokeAndWait(
       if (!isTimeUp || lastError === undefined) lastError = error;
       return null;
     });
-    done = record && resultOrThrow(record);
+    done = await answered(record);
   }
   return done;
 }
+
+/** Has a question answered. Null: another answer was first, or the time was over; polling tells what came of it. */
+async function answerQuestion(
+  client: Pick<Client, 'answerInput'>,
+  record: RequestRecord,
+  { onInput, signal }: { readonly onInput: OnInput | undefined; readonly signal: AbortSignal | undefined },
+): Promise<RequestRecord | null> {
+  const { inputRequest, requestId } = record;
+  if (!onInput || !inputRequest) throw new InputRequiredError(record);
+  const answer = await onInput(inputRequest, record);
+  const call = { params: { requestId }, body: { ...answer, inputId: inputRequest.inputId } };
+  return client.answerInput(call, signal ? { signal } : {}).catch((error: unknown) => {
+    if (isApiError(error) && gone.has(error.code)) return null;
+    throw error;
+  });
+}
+
+const gone: ReadonlySet<string> = new Set(['INPUT_ALREADY_ANSWERED', 'INPUT_NOT_REQUIRED', 'INPUT_EXPIRED']);
 
 /** A call that its caller stopped waiting for is not stopped: reasons of `AbortController.abort` and `AbortSignal.timeout`. */
 const isAbort = (error: unknown): boolean =>

@@ -6,8 +6,16 @@ import { join } from 'node:path';
 import type { StreamEvent } from '@agent-network/contracts/invocations/stream-events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startLocal } from '../../service/test/support/local-node.ts';
-import { type HandleCall, type ServeAgentOptions, type ServedAgent, serveAgent } from '../src/agent/serve-agent.ts';
+import {
+  AgentError,
+  ask,
+  type HandleCall,
+  type ServeAgentOptions,
+  type ServedAgent,
+  serveAgent,
+} from '../src/agent/serve-agent.ts';
 import { createClient } from '../src/client.ts';
+import { invokeAndWait, type WaitOptions } from '../src/invoke-and-wait.ts';
 import { createPayer } from '../src/payer.ts';
 
 let node: Awaited<ReturnType<typeof startLocal>>;
@@ -104,5 +112,60 @@ describe('an agent of the SDK on a node', () => {
     const chunks = heard.flatMap((event) => (event.type === 'invocation.chunk' ? [event.data.chunk] : []));
     expect(chunks).toEqual(pieces);
     expect(heard.map(({ id }) => id)).toEqual(Array.from({ length: 23 }, (_id, index) => index + 1));
+  });
+
+  const booker: HandleCall = ({ answer, state, turn }) => {
+    const day = answer('day');
+    const schema = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
+    if (!day) return ask({ id: 'day', message: 'Which day?', schema }, { asked: 1 });
+    if (day.action === 'decline') throw new AgentError('no_day', 'It needs a day.');
+    return { day: day.input.day, state, turn };
+  };
+
+  it.each([{ defer: false }, { defer: true }])('asks its caller, whom `onInput` answers for: %j', async (more) => {
+    const agentId = await online(booker, more);
+    const asked: string[] = [];
+    const options = {
+      headers,
+      pollMs: 20,
+      onInput({ message }: { readonly message: string }) {
+        asked.push(message);
+        return { action: 'accept' as const, input: { day: 'Monday' } };
+      },
+    };
+    const record = await invokeAndWait(newClient(), agentId, { task: 'Book' }, options);
+    expect(record).toMatchObject({ status: 'completed', cost: '0.01', turn: 2 });
+    expect([record.result, asked]).toEqual([{ day: 'Monday', state: { asked: 1 }, turn: 2 }, ['Which day?']]);
+  });
+
+  it('that asks is told of a refusal; a caller without `onInput` is not asked', async () => {
+    const agentId = await online(booker);
+    const declining = { headers, pollMs: 20, onInput: () => ({ action: 'decline' as const }) };
+    const codeOf = (options: WaitOptions, body: object = {}) =>
+      invokeAndWait(newClient(), agentId, { task: 'Book', ...body }, options).catch(
+        (error) => error.record.error?.code ?? error.name,
+      );
+    expect(await codeOf(declining)).toBe('input_declined');
+    expect(await codeOf({ headers, pollMs: 20 })).toBe('agent_needs_input');
+    expect(await codeOf({ headers, pollMs: 20 }, { interactive: true })).toBe('InputRequiredError');
+  });
+
+  it('asks in a stream, which ends with the question and is taken up after the answer', async () => {
+    const agentId = await online(async function* work({ answers }) {
+      yield answers.length === 0 ? 'one' : 'two';
+      return answers.length === 0 ? ask({ message: 'Go on?' }) : 'done';
+    });
+    const client = newClient();
+    const seen: StreamEvent[] = [];
+    const body = { task: 'x', interactive: true };
+    for await (const event of client.invokeStreaming(agentId, body, { headers })) seen.push(event);
+    const last = seen.at(-1);
+    if (last?.type !== 'invocation.input_required') throw new Error(`ended with ${last?.type}`);
+    const { requestId, inputRequest } = last.data;
+    const answer = { inputId: inputRequest.inputId, action: 'accept' as const, message: 'Yes.' };
+    await client.answerInput({ params: { requestId }, body: answer });
+    for await (const event of client.stream(requestId, { after: last.id })) seen.push(event);
+    expect(seen.map(({ id }) => id)).toEqual(seen.map((_, index) => index + 1));
+    expect(seen.at(-1)).toMatchObject({ type: 'invocation.completed', data: { result: 'done' } });
   });
 });

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { unitText } from '@agent-network/contracts/agents/price-text';
 import type { Quote } from '@agent-network/contracts/invocations/quotes';
 import { parseUsdc } from '@agent-network/contracts/money';
-import type { Client } from '@agent-network/sdk';
+import type { Client, OnInput } from '@agent-network/sdk';
 import { type Command, Option } from 'commander';
 import { agentIdOf } from '../agent-id.ts';
 import { action } from '../command.ts';
@@ -11,6 +11,7 @@ import { once } from '../once.ts';
 import { readObject, readText, usdc } from '../output/arguments.ts';
 import { formatFacts, oneLine } from '../output/table.ts';
 import type { Session } from '../session.ts';
+import { answererOf } from './answers.ts';
 import { endOf, showRecord, waitForEnd, whileWaiting } from './record.ts';
 
 interface CallOptions {
@@ -23,6 +24,7 @@ interface CallOptions {
   readonly stream?: boolean;
   readonly idempotencyKey?: string;
   readonly auto?: boolean;
+  readonly answers?: string;
 }
 
 interface Quoted {
@@ -37,6 +39,7 @@ interface CallBody {
   readonly input: Record<string, unknown>;
   readonly context?: string;
   readonly capability?: string;
+  readonly interactive?: true;
 }
 
 /** Value for an agent that the node chooses. */
@@ -63,6 +66,7 @@ export function addCall(program: Command): void {
     .addOption(new Option('--pay <way>', "the account's treasury, or a wallet over x402").choices(['treasury', 'x402']))
     .option('--async', 'do not wait for the result')
     .option('--stream', 'show the answer as it arrives')
+    .option('--answers <json|@file>', 'answers to questions of the agent: a list of inputs, or "decline"')
     .option('--idempotency-key <key>', 'repeat with the same key within 24 hours to avoid paying twice')
     .description('call an agent and pay for it; shows the price and asks first, unless --max-cost or --yes is given')
     .action(action<[string, string | undefined, CallOptions]>(call));
@@ -106,15 +110,17 @@ async function call(
   const { agent, text } = readArguments(first, second, options);
   const task = await readText(text, process);
   const input = await readInput(options);
+  const onInput = options.async ? null : await answererOf(session, options.answers);
   const body = { task, input, ...capabilityOf(options), ...(options.context ? { context: options.context } : {}) };
   const key = options.idempotencyKey ?? randomUUID();
   const start =
     agent === null
-      ? { agentId: AUTO, body: { ...body, maxCost: requireMaxCost(options) }, key }
-      : await agreedStart(session, agent, body, { ...options, idempotencyKey: key });
+      ? { agentId: AUTO, body: { ...body, ...interactiveOf(onInput), maxCost: requireMaxCost(options) }, key }
+      : await agreedStart(session, agent, body, onInput, { ...options, idempotencyKey: key });
   const { maxCost } = start.body;
   const client = session.requireClient(options.pay === 'x402' ? { payer: session.payer(maxCost) } : {});
-  return options.stream ? stream(session, client, start, options) : invoke(session, client, start, options);
+  const asked = { ...options, onInput };
+  return options.stream ? stream(session, client, start, asked) : invoke(session, client, start, asked);
 }
 
 /** The agent as given, and the text of the task. With --auto there is no agent. */
@@ -137,12 +143,13 @@ async function agreedStart(
   session: Session,
   agent: string,
   body: CallBody,
+  onInput: OnInput | null,
   options: CallOptions & { readonly idempotencyKey: string },
 ): Promise<Start> {
   const agentId = await agentIdOf(session, agent);
   const { quoteId, cost, name } = await agreePrice(session, agentId, body, options);
   if (agent !== agentId) session.terminal.note(`Calling "${oneLine(name)}" (${agentId}) for ${cost} USDC.`);
-  return { agentId, quoteId, key: options.idempotencyKey, body: { ...body, maxCost: cost } };
+  return { agentId, quoteId, key: options.idempotencyKey, body: { ...body, ...interactiveOf(onInput), maxCost: cost } };
 }
 
 /** The price as locked by a quote. Throws unless it is within `--max-cost`, or the person agrees. */
@@ -189,9 +196,12 @@ const quoteKeyOf = (idempotencyKey: string): string =>
 /** Reads the input with its numbers as written. */
 const readInput = ({ input }: CallOptions) => readObject(input, '--input', { isExact: true });
 const capabilityOf = ({ capability }: CallOptions) => (capability ? { capability } : {});
+const interactiveOf = (onInput: OnInput | null) => (onInput ? { interactive: true as const } : {});
 const headersOf = ({ pay }: CallOptions) => (pay ? { headers: { 'x-payment-method': pay } } : {});
 
-async function invoke(session: Session, client: Client, start: Start, options: CallOptions): Promise<ExitCode> {
+type AskedOptions = CallOptions & { readonly onInput: OnInput | null };
+
+async function invoke(session: Session, client: Client, start: Start, options: AskedOptions): Promise<ExitCode> {
   const { agentId, body, quoteId, key } = start;
   const begin = (idempotencyKey: string) =>
     agentId === AUTO
@@ -210,11 +220,12 @@ async function invoke(session: Session, client: Client, start: Start, options: C
     session.terminal.note(`Started. Get the result with: agentnet calls wait ${created.requestId}`);
     return EXIT.done;
   }
-  const record = 'paymentMethod' in created ? created : await waitForEnd(session, client, created.requestId);
+  const isOver = 'paymentMethod' in created && created.status !== 'input_required';
+  const record = isOver ? created : await waitForEnd(session, client, created.requestId, options.onInput);
   return showRecord(session, record);
 }
 
-async function stream(session: Session, client: Client, start: Start, options: CallOptions): Promise<ExitCode> {
+async function stream(session: Session, client: Client, start: Start, options: AskedOptions): Promise<ExitCode> {
   const { agentId, body, quoteId, key } = start;
   return once(key, (idempotencyKey) =>
     endOf(
@@ -225,6 +236,7 @@ async function stream(session: Session, client: Client, start: Start, options: C
         ...headersOf(options),
         idempotencyKey,
       }),
+      options.onInput,
     ),
   );
 }

@@ -3,11 +3,12 @@ import type { Client, StreamEvent } from '@agent-network/sdk';
 import { type Command, Option } from 'commander';
 import { agentIdOf } from '../agent-id.ts';
 import { action, addList } from '../command.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { integer } from '../output/arguments.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
+import { integer, readObject } from '../output/arguments.ts';
 import { noteMore, offsetOf, pageOption } from '../output/pages.ts';
 import { formatTable } from '../output/table.ts';
 import type { Session } from '../session.ts';
+import { answererOf, answerOf } from './answers.ts';
 import { endOf, recordFacts, showRecord, textOf, waitForEnd } from './record.ts';
 
 interface ListOptions {
@@ -35,6 +36,13 @@ export function addCalls(program: Command): void {
     .action(action<[ListOptions]>(list));
   calls.command('show').argument('<request>').description('a request and its result').action(action<[string]>(show));
   calls.command('wait').argument('<request>').description('wait until a request ends').action(action<[string]>(wait));
+  calls
+    .command('answer')
+    .argument('<request>')
+    .argument('[input]', 'a JSON object, or @FILE; default: asks')
+    .option('--decline', 'tell the agent that there is no answer')
+    .description('answer the question that a request waits for, and wait until it ends')
+    .action(action<[string, string | undefined, { decline?: boolean }]>(answer));
   calls
     .command('cancel')
     .argument('<request>')
@@ -94,7 +102,30 @@ async function show(session: Session, requestId: string): Promise<void> {
 }
 
 const wait = async (session: Session, requestId: string): Promise<ExitCode> =>
-  showRecord(session, await waitForEnd(session, session.requireClient(), requestId));
+  showRecord(
+    session,
+    await waitForEnd(session, session.requireClient(), requestId, await answererOf(session, undefined)),
+  );
+
+async function answer(
+  session: Session,
+  requestId: string,
+  input: string | undefined,
+  { decline }: { decline?: boolean },
+): Promise<ExitCode> {
+  const client = session.requireClient();
+  const record = await client.getInvocation({ params: { requestId } });
+  if (!record.inputRequest) throw new CommandError(`${requestId} does not wait for an answer: it is ${record.status}.`);
+  const onInput = await answererOf(session, undefined);
+  const given = decline
+    ? answerOf('decline', 'input')
+    : input === undefined
+      ? await onInput?.(record.inputRequest, record as never)
+      : answerOf(await readObject(input, 'The input'), 'input');
+  if (!given) throw new CommandError('Give the input, or --decline: there is no terminal to ask on.');
+  await client.answerInput({ params: { requestId }, body: { ...given, inputId: record.inputRequest.inputId } });
+  return showRecord(session, await waitForEnd(session, client, requestId, onInput));
+}
 
 async function cancel(session: Session, requestId: string): Promise<void> {
   const answer = await session.requireClient().cancelInvocation({ params: { requestId } });

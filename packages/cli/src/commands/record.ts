@@ -1,9 +1,16 @@
 import { unitText } from '@agent-network/contracts/agents/price-text';
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { isTerminal } from '@agent-network/contracts/invocations/stream-event-types';
-import { type Client, isApiError, NoAnswerError, type StreamEvent } from '@agent-network/sdk';
+import {
+  type Client,
+  type InputAnswer,
+  isApiError,
+  NoAnswerError,
+  type OnInput,
+  type StreamEvent,
+} from '@agent-network/sdk';
 import { CommandError, EXIT, type ExitCode, sentence } from '../exit-codes.ts';
-import { formatFacts, withoutControls } from '../output/table.ts';
+import { formatFacts, oneLine, withoutControls } from '../output/table.ts';
 import type { Session } from '../session.ts';
 
 const FIRST_PAUSE_MS = 250;
@@ -13,6 +20,7 @@ const MAX_AWAY_MS = 60_000;
 /** The command that waits for a request. */
 const WAIT = 'calls wait';
 
+/** Without an answer, nothing happens to a request that asks. */
 const isOpen = ({ status }: { status: string }) => status === 'pending' || status === 'processing';
 
 /**
@@ -90,13 +98,36 @@ export function waitUntilEnded<T extends { readonly status: string }>(
   );
 }
 
-/** Polls a request until it has ended. */
-export const waitForEnd = (session: Session, client: Client, requestId: string): Promise<RequestRecord> =>
-  waitUntilEnded(session, {
-    id: requestId,
-    command: WAIT,
-    read: async () => (await client.getInvocation({ params: { requestId } })) as RequestRecord,
+/** Polls a request until it has ended, or waits for an answer that `onInput` does not give. */
+export async function waitForEnd(
+  session: Session,
+  client: Client,
+  requestId: string,
+  onInput: OnInput | null = null,
+): Promise<RequestRecord> {
+  for (;;) {
+    const record = await waitUntilEnded(session, {
+      id: requestId,
+      command: WAIT,
+      read: async () => (await client.getInvocation({ params: { requestId } })) as RequestRecord,
+    });
+    const { inputRequest } = record;
+    if (record.status !== 'input_required' || !inputRequest || !onInput) return record;
+    await answerOnce(client, record, await onInput(inputRequest, record));
+  }
+}
+
+/** Sends an answer. One that comes too late, or after another, changes nothing: the request tells what came of it. */
+async function answerOnce(
+  client: Client,
+  { requestId, inputRequest }: RequestRecord,
+  answer: InputAnswer,
+): Promise<void> {
+  const body = { ...answer, inputId: inputRequest?.inputId ?? '' };
+  await client.answerInput({ params: { requestId }, body }).catch((error: unknown) => {
+    if (!isApiError(error) || !error.code.startsWith('INPUT_')) throw error;
   });
+}
 
 /** Shows the end of a request: the result, or why it failed on stderr. JSON has the record in both cases. */
 export function showRecord(session: Session, record: RequestRecord): ExitCode {
@@ -108,6 +139,7 @@ export function showRecord(session: Session, record: RequestRecord): ExitCode {
     );
     return EXIT.done;
   }
+  if (record.inputRequest) terminal.note(questionText(record));
   terminal.failure({
     exitCode: EXIT.failed,
     code: record.error?.code ?? record.status,
@@ -116,6 +148,10 @@ export function showRecord(session: Session, record: RequestRecord): ExitCode {
   });
   return EXIT.failed;
 }
+
+/** The question of a request, and how it is answered. */
+const questionText = ({ requestId, inputRequest }: RequestRecord): string =>
+  `The agent asks: "${oneLine(inputRequest?.message ?? '')}"\nAnswer until ${inputRequest?.expiresAt} with: agentnet calls answer ${requestId}`;
 
 /** "Failed: the agent could not be reached. 0.02 USDC was refunded." */
 export function failureText({ status, error, refund }: Pick<RequestRecord, 'status' | 'error' | 'refund'>): string {
@@ -139,7 +175,12 @@ function rawTextOf(result: unknown): string {
 }
 
 /** Writes the events of a stream as they come, until its end. */
-export async function endOf(session: Session, client: Client, events: AsyncIterable<StreamEvent>): Promise<ExitCode> {
+export async function endOf(
+  session: Session,
+  client: Client,
+  events: AsyncIterable<StreamEvent>,
+  onInput: OnInput | null = null,
+): Promise<ExitCode> {
   const shown = { requestId: null as string | null, hasText: false };
   return whileWaiting(
     () => shown.requestId,
@@ -154,7 +195,9 @@ export async function endOf(session: Session, client: Client, events: AsyncItera
         }
       }
       const { requestId } = shown;
-      return requestId === null ? EXIT.failed : showRecord(session, await waitForEnd(session, client, requestId));
+      return requestId === null
+        ? EXIT.failed
+        : showRecord(session, await waitForEnd(session, client, requestId, onInput));
     },
   );
 }

@@ -1,4 +1,4 @@
-import { confirm, isCancel, password, select } from '@clack/prompts';
+import { confirm, isCancel, password, select, text } from '@clack/prompts';
 import { CommandError, EXIT } from '../exit-codes.ts';
 
 // Questions go to stderr: stdout carries the result only.
@@ -10,6 +10,13 @@ export async function ask(question: string): Promise<boolean> {
   const answer = await confirm({ message: question, output });
   if (isCancel(answer)) throw interrupted();
   return answer;
+}
+
+export async function askText(question: string, isRequired = true): Promise<string> {
+  const validate = (value: string | undefined) => (isRequired && !value ? 'Write something.' : undefined);
+  const answer = await text({ message: question, output, validate });
+  if (isCancel(answer)) throw interrupted();
+  return answer ?? '';
 }
 
 export async function askSecret(question: string): Promise<string> {

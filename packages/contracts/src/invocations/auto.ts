@@ -4,6 +4,7 @@ import { endpoint } from '../endpoint.ts';
 import { UsdcInput } from '../scalars.ts';
 import { InvocationBody, InvocationResult, invocationErrors, invocationHeaders } from './invocations.ts';
 import { foldCap } from './spending-cap.ts';
+import { requireInteractive } from './turns.ts';
 
 /** Body of POST /invoke/auto: that of an invocation, with a maximum cost and without `fallback`, which is always meant. */
 export const AutoRequest = InvocationBody.omit({ fallback: true })
@@ -11,7 +12,7 @@ export const AutoRequest = InvocationBody.omit({ fallback: true })
     maxCost: UsdcInput.describe('Maximum cost of this call. Agents whose price of this call is higher are not taken.'),
     capabilities: CapabilityList.optional().describe('The agent must have every one of these, and `capability` too.'),
   })
-  .transform((body, problems) => ({ ...foldCap(body, problems), maxCost: body.maxCost }));
+  .transform((body, problems) => ({ ...foldCap(requireInteractive(body, problems), problems), maxCost: body.maxCost }));
 export type AutoRequest = z.output<typeof AutoRequest>;
 
 export const autoEndpoints = {

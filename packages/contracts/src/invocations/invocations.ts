@@ -17,12 +17,15 @@ import {
   webUrl,
 } from '../scalars.ts';
 import { foldCap } from './spending-cap.ts';
+import { answerHeaders, InputAnswer, interactiveFields, requireInteractive, turnFields } from './turns.ts';
 import { CallUsage, UsageComparison } from './usage.ts';
 
 export const priorities = ['low', 'normal', 'high'] as const;
 export type Priority = (typeof priorities)[number];
-export const requestStatuses = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const;
+export const requestStatuses = ['pending', 'processing', 'input_required', 'completed', 'failed', 'cancelled'] as const;
 export type RequestStatus = (typeof requestStatuses)[number];
+/** Statuses of a request that has not ended. `input_required`: its agent has asked back, and it waits for an answer. */
+export const openStatuses: readonly RequestStatus[] = ['pending', 'processing', 'input_required'];
 
 /** The task for an agent, in words. */
 export const Task = plainText(100_000).min(1);
@@ -59,10 +62,13 @@ export const InvocationBody = z.object({
     .describe(
       'true: when the agent is unavailable, call the most similar available one instead, for at most `maxCost`, or the price of the requested agent.',
     ),
+  ...interactiveFields,
 });
 
 /** Body of POST /invoke/{agentId} (spec, "Invocation request body"). */
-export const InvocationRequest = InvocationBody.transform(foldCap);
+export const InvocationRequest = InvocationBody.transform((body, problems) =>
+  foldCap(requireInteractive(body, problems), problems),
+);
 export type InvocationRequest = z.output<typeof InvocationRequest>;
 
 /** Shown with `agentId` in every view of a request. */
@@ -103,6 +109,8 @@ export const failureReasons = [
   'result_invalid',
   'input_invalid',
   'node_restored',
+  'input_timeout',
+  'input_declined',
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
@@ -134,7 +142,7 @@ export const RequestRecord = z.object({
   ),
   createdAt: Timestamp,
   completedAt: Timestamp.nullable(),
-  deadline: Timestamp,
+  deadline: Timestamp.describe('While a question is open: when it expires.'),
   priority: z.enum(priorities),
   metadata: JsonObject,
   paymentMethod: z.enum(['treasury', 'x402', 'free']),
@@ -148,6 +156,7 @@ export const RequestRecord = z.object({
     `Time at which \`result\`, \`input\` and \`context\` were removed, at the end of their retention period, with metadata of more than 4 KiB (but for its A2A context and message) and all but the first ${KEPT_TASK_CHARACTERS} characters of the task. State and payments stay.`,
   ),
   chosen: ChosenIfAuto,
+  ...turnFields,
 });
 export type RequestRecord = z.infer<typeof RequestRecord>;
 
@@ -302,10 +311,27 @@ export const invocationEndpoints = {
     summary: 'Cancel your open request; its payment is refunded',
     tag: 'Invocation',
     auth: 'key',
+    keyless: 'answers',
     scope: 'invoke',
     limit: 'api',
     params: requestParams,
+    headers: answerHeaders,
     data: z.object({ requestId: Id, cancelled: z.literal(true), refund: Usdc, reason: z.string() }),
     errors: ['PAYMENT_PENDING'],
+  }),
+  answerInput: endpoint({
+    method: 'POST',
+    path: '/invoke/{requestId}/input',
+    summary: 'Answer the question of the agent that your request waits for',
+    tag: 'Invocation',
+    auth: 'key',
+    keyless: 'answers',
+    scope: 'invoke',
+    limit: 'api',
+    params: requestParams,
+    headers: answerHeaders,
+    body: InputAnswer,
+    data: RequestRecord,
+    errors: ['INPUT_ALREADY_ANSWERED', 'INPUT_NOT_REQUIRED', 'INPUT_EXPIRED'],
   }),
 };

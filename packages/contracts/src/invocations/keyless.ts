@@ -19,6 +19,12 @@ const token = {
     .describe(
       'Reads this request without a key: `X-Result-Token` of `GET /invoke/{requestId}` and of its stream. In answers to callers without a key who have shown that they made the call.',
     ),
+  answerToken: z
+    .string()
+    .optional()
+    .describe(
+      'Of interactive calls: `X-Answer-Token` to answer and cancel this request without a key. Never put it in a URL.',
+    ),
 };
 
 const KeylessMethod = z

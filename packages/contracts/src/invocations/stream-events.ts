@@ -4,6 +4,7 @@ import { queryInteger } from '../page.ts';
 import { Id, Timestamp } from '../scalars.ts';
 import { InvocationCreated, keylessReadHeaders, RequestRecord } from './invocations.ts';
 import type { StreamEventType } from './stream-event-types.ts';
+import { InputRequest } from './turns.ts';
 
 const StreamStatus = z.looseObject({
   requestId: Id,
@@ -18,11 +19,17 @@ const StreamChunk = z.looseObject({
     .describe('A part of the answer; an agent that streams objects has its fields here instead.'),
 });
 
+const StreamQuestion = z.object({ requestId: Id, status: z.literal('input_required'), inputRequest: InputRequest });
+
 /** Every stream event with its cause and its `data`. Agents add their own fields to status and chunk. */
 export const streamEventCatalogue = {
   'invocation.created': { when: 'The request was accepted. Always the first, with id 1.', data: InvocationCreated },
   'invocation.status': { when: 'The agent was called, or reports progress.', data: StreamStatus },
   'invocation.chunk': { when: 'The agent sent a part of its answer.', data: StreamChunk },
+  'invocation.input_required': {
+    when: 'The agent asks back. Ends the stream: answer the question, then open the stream again after this event.',
+    data: StreamQuestion,
+  },
   'invocation.completed': {
     when: 'The agent completed the request; `result` is included. Ends the stream.',
     data: RequestRecord,
@@ -45,7 +52,8 @@ export const streamEndpoints = {
   streamInvocation: endpoint({
     method: 'GET',
     path: '/invoke/{requestId}/events',
-    summary: 'Stream the events of your request, from the start or after `Last-Event-ID`, until it ends',
+    summary:
+      'Stream the events of your request, from the start or after `Last-Event-ID`, until it ends or waits for an answer',
     tag: 'Invocation',
     auth: 'key',
     keyless: 'reads',

@@ -6,6 +6,7 @@ import { Chosen, MatchParts } from '../agents/match-score.ts';
 import { errorHelp } from '../error-remedies.ts';
 import { type ErrorCode, errorCatalogue, errorEnvelope, PaymentTerms } from '../errors.ts';
 import { AgentToAgentResult, InvocationCreated, RequestRecord } from '../invocations/invocations.ts';
+import { InputRequest } from '../invocations/turns.ts';
 import { PaymentRequiredV1 } from '../payments/x402.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { exampleOf } from './openapi-example.ts';
@@ -20,6 +21,7 @@ const answerObjects = {
   PaymentTerms,
   MatchParts,
   Chosen,
+  InputRequest,
 };
 
 /** Answer objects that the document defines once and refers to. */
@@ -169,6 +171,13 @@ const securitySchemes = {
     in: 'header',
     name: 'X-Result-Token',
     description: 'The `resultToken` of a request that was made without an API key: reads that request and no other.',
+  },
+  answerToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Answer-Token',
+    description:
+      'The `answerToken` of an interactive request that was made without an API key: answers and cancels that request and no other.',
   },
   signInWithX: {
     type: 'apiKey',

@@ -183,6 +183,7 @@ function securityOf(row: Endpoint): Record<string, string[]>[] {
   if (row.auth === 'none') return [{}, apiKey];
   if (row.auth === 'agent') return [{ identityToken: [] }];
   const known = [apiKey, ...(admitsAgent(row) ? [{ identityToken: [] }] : []), { session: [] }];
+  if (row.keyless === 'answers') return [...known, { answerToken: [] }];
   return row.keyless === 'reads' ? [...known, { resultToken: [] }, { signInWithX: [] }] : known;
 }
 
@@ -291,6 +292,7 @@ const requestSamples: Readonly<Record<string, unknown>> = {
     priority: 'normal',
     metadata: { source: 'newsroom' },
   },
+  answerInput: { inputId: 'inp_01k9xq3v7m2n8p4r6t0w5y1zab', action: 'accept', input: { day: 'Monday' } },
   createApiKey: { name: 'newsroom server', scopes: ['invoke', 'payments:read'] },
   createWebhook: {
     url: 'https://you.example/hooks',

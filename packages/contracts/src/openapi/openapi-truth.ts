@@ -27,8 +27,9 @@ function requestFacts(request: Shown): Shown {
   return {
     ...where(request, { refundExpected: null, ...(isPaidOnChain ? {} : { paymentHash: null }) }),
     ...(request.status === 'completed' ? where(request, completed) : {}),
-    // Only of removed content, of calls by agents, and of agents that the node chose.
+    // Only of removed content, of calls by agents, of agents that the node chose, and of interactive calls.
     ...{ contentRemovedAt: undefined, completion_time: undefined, agent_id: undefined, chosen: undefined },
+    ...(request.status === 'input_required' ? {} : { turn: undefined, inputRequest: undefined, turns: undefined }),
   };
 }
 
@@ -43,6 +44,13 @@ function paymentFacts(payment: Shown): Shown {
 
 const facts: readonly Fact[] = [
   { of: ['requestId', 'status', 'refund', 'completedAt'], says: requestFacts },
+  {
+    of: ['inputId', 'kind', 'message'],
+    says: () => ({
+      ...{ inputId: 'inp_01k9xq3v7m2n8p4r6t0w5y1zab', message: 'For which day?', url: undefined },
+      schema: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] },
+    }),
+  },
   { of: ['requestId', 'estimatedCost', 'deadline'], says: () => ({ chosen: undefined }) },
   { of: ['paymentId', 'type', 'status'], says: paymentFacts },
   {

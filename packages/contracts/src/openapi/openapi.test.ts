@@ -210,14 +210,17 @@ describe('the OpenAPI document', () => {
     const saying = Object.entries<{ post: { description?: string } }>(document.webhooks)
       .filter(([, { post }]) => post.description?.includes('`data.resultUrl`'))
       .map(([type]) => type);
-    expect(saying).toEqual(['invocation.completed', 'invocation.failed', 'invocation.cancelled', 'bulk.completed']);
+    expect(saying).toEqual([
+      ...['invocation.completed', 'invocation.failed', 'invocation.cancelled', 'invocation.input_required'],
+      'bulk.completed',
+    ]);
   });
 
   it('describes a large delivery too, with `resultUrl` in the place of `result`', () => {
     const types = (Object.keys(eventCatalogue) as EventType[]).filter(
       (type) => 'result' in eventCatalogue[type].data.shape,
     );
-    expect(types).toHaveLength(4);
+    expect(types).toHaveLength(5);
     for (const type of types) {
       const { data } = document.webhooks[type].post.requestBody.content['application/json'].schema.properties;
       expect(data.required, type).toContain('status');

@@ -100,6 +100,17 @@ const facts: Partial<Record<EventType, object>> = {
     refund: '0.05',
     error: { code: 'agent_unreachable', message: 'The agent could not be reached.' },
   },
+  'invocation.input_required': {
+    ...{
+      status: 'input_required',
+      result: null,
+      cost: null,
+      refund: null,
+      error: null,
+      completedAt: null,
+      duration: null,
+    },
+  },
   'invocation.cancelled': { status: 'cancelled', result: null, cost: null, refund: '0.05' },
   'payment.confirmed': { type: 'x402' },
   'payment.refunded': { type: 'refund' },

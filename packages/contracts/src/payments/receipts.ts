@@ -46,7 +46,9 @@ export const InvocationReceipt = z.object({
     .string()
     .describe('The payment channel that paid; empty when none did.')
     .meta({ examples: [''] }),
-  status: z.enum(requestStatuses.filter((status) => status !== 'pending' && status !== 'processing')),
+  status: z.enum(
+    requestStatuses.filter((status) => status !== 'pending' && status !== 'processing' && status !== 'input_required'),
+  ),
   taskHash: Hash.describe('SHA-256 of the canonical JSON (RFC 8785) of `task`.'),
   inputHash: Hash.describe('SHA-256 of the canonical JSON of `input`.'),
   contextHash: Hash.describe('SHA-256 of the canonical JSON of `context`, or of `null` when there was none.'),

@@ -4,6 +4,8 @@ import { SaidLog } from './stream-log.ts';
 export interface Answer {
   readonly status: number;
   readonly body: string;
+  /** True for a question to the caller. */
+  readonly isQuestion?: true;
 }
 
 /** A run in progress as its callers share it: the output so far, from the start, and the answer. */

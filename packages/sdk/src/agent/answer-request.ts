@@ -41,7 +41,7 @@ function writeAnswer(response: ServerResponse, answer: Answer, isLast: boolean):
 const frame = (event: string, data: string) => `event: ${event}\ndata: ${data}\n\n`;
 
 /**
- * Writes events as server-sent events, and then the `result`, or the `error`. A call that ends without any event gets a plain answer, so
+ * Writes events as server-sent events, and then the `result`, the `error` or the question (`input_required`). A call that ends without any event gets a plain answer, so
  * that its status shows the node whether to retry.
  */
 async function writeStream(response: ServerResponse, { said, answer }: Answering, isLast: boolean) {
@@ -57,8 +57,11 @@ async function writeStream(response: ServerResponse, { said, answer }: Answering
   }
   const end = await answer;
   if (!response.headersSent) writeAnswer(response, end, isLast);
-  else if (!response.destroyed) response.end(frame(end.status === 200 ? 'result' : 'error', end.body));
+  else if (!response.destroyed) response.end(frame(nameOf(end), end.body));
 }
+
+const nameOf = ({ status, isQuestion }: Answer) =>
+  status !== 200 ? 'error' : isQuestion ? 'input_required' : 'result';
 
 export interface Serving {
   readonly handle: HandleCall;
@@ -107,8 +110,8 @@ async function answerPost(
   const token = await serving.token;
   const call = await readCall(request, token, body);
   if (call.kind === 'verification') return verify(serving, request, token, call);
-  // The id inside the signed body, not the Idempotency-Key header: a captured call can't be run again under another key.
-  const { requestId } = call;
+  // The id and turn inside the signed body, not the Idempotency-Key header: a captured call can't be run again under another key.
+  const requestId = call.turn === 1 ? call.requestId : `${call.requestId}:${call.turn}`;
   const run: RunOnce = (signal, said) => runCall(serving.handle, call, signal, said, serving.onError);
   if (wantsStream(request, call)) return { stream: serving.answers.join(requestId, hungUp, run) };
   if (!serving.defer) return serving.answers.answer(requestId, hungUp, run);

@@ -1,4 +1,5 @@
 import { AgentError } from './agent-error.ts';
+import type { CallerAnswer } from './ask.ts';
 
 export interface Verification {
   readonly kind: 'verification';
@@ -21,6 +22,14 @@ export interface CallContent {
   /** Maximum charge, in USDC. */
   readonly maxSpend: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** True if the caller can be asked: see `ask`. */
+  readonly interactive: boolean;
+  /** 1, and one more with each answer of the caller. */
+  readonly turn: number;
+  /** The answers to all questions so far, first to last. */
+  readonly answers: readonly CallerAnswer[];
+  /** The state that the last `ask` was given; null: none. */
+  readonly state: unknown;
   /** True if the caller follows the work: each yielded value is sent at once. */
   readonly isStreamed: boolean;
 }
@@ -53,6 +62,11 @@ function parseJson(body: Uint8Array): Fields {
   throw new AgentError('invalid_request', 'the body is not a JSON object', 400);
 }
 
+const toAnswer = ({ id, action, input, message }: Fields): CallerAnswer => ({
+  ...{ id: optionalText(id), action: action === 'accept' ? 'accept' : 'decline', input: isRecord(input) ? input : {} },
+  ...(typeof message === 'string' ? { message } : {}),
+});
+
 /** Parses a node's POST body. Unknown fields are ignored; throws `AgentError` with status 400 when a required one is missing. */
 export function parseCall(body: Uint8Array): Verification | CallContent {
   const fields = parseJson(body);
@@ -72,6 +86,10 @@ export function parseCall(body: Uint8Array): Verification | CallContent {
     deadline: parseDeadline(fields.deadline),
     maxSpend: optionalText(fields.max_spend),
     metadata: isRecord(metadata) ? metadata : {},
+    interactive: fields.interactive === true,
+    turn: typeof fields.turn === 'number' ? fields.turn : 1,
+    answers: Array.isArray(fields.answers) ? fields.answers.filter(isRecord).map(toAnswer) : [],
+    state: fields.state ?? null,
     isStreamed: fields.stream === true,
   };
 }

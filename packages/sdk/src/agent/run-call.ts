@@ -1,6 +1,7 @@
 import { parseUsdc } from '@agent-network/contracts/money';
 import { AgentError } from './agent-error.ts';
 import type { Answer } from './answer-once.ts';
+import { Ask, type CallerAnswer } from './ask.ts';
 import type { CallContent } from './parse-call.ts';
 import { isProgress, type SaidLog } from './stream-log.ts';
 
@@ -58,6 +59,8 @@ export interface AgentCall extends Omit<CallContent, 'kind'> {
    * model's API as it is. The last one counts. Throws a TypeError for anything but an object.
    */
   used(usage: Usage): void;
+  /** The caller's answer to the question with this id; undefined: it has not been asked. */
+  answer(id: string): CallerAnswer | undefined;
 }
 
 /** Usage of a call, in the node's form or as a model's API has it. */
@@ -69,7 +72,7 @@ export type Usage =
   | Readonly<Record<string, unknown>>;
 
 /**
- * Does the work and returns the result. A generator yields pieces of the result, and `progress(…)`, which callers who follow get at once.
+ * Does the work and returns the result, or a question to the caller (`ask`). A generator yields pieces of the result, and `progress(…)`, which callers who follow get at once.
  * Its return value is the result, or all pieces together when it returns nothing.
  */
 export type HandleCall = (call: AgentCall) => unknown;
@@ -97,6 +100,13 @@ function throwAtDeadline(deadline: Date | null, abort: AbortController, started:
   });
 }
 
+/** Formats a question for the node. */
+const questionAnswer = ({ question, state }: Ask): Answer => ({
+  status: 200,
+  body: JSON.stringify({ status: 'input_required', input: question, ...(state === undefined ? {} : { state }) }),
+  isQuestion: true,
+});
+
 async function runHandle(handle: HandleCall, call: CallContent, signal: AbortSignal, said: SaidLog): Promise<Answer> {
   if (call.deadline && call.deadline.getTime() <= Date.now()) throw pastDeadline();
   const startedMs = performance.now();
@@ -114,11 +124,13 @@ async function runHandle(handle: HandleCall, call: CallContent, signal: AbortSig
     if (typeof told !== 'object' || told === null) throw new TypeError('usage is an object');
     usage = told;
   };
+  const answer = (id: string) => content.answers.findLast((each) => each.id === id);
   try {
     const work = Promise.resolve()
-      .then(() => handle({ ...content, signal: stop, charge, used }))
+      .then(() => handle({ ...content, signal: stop, charge, used, answer }))
       .then((given) => collect(given, said, stop));
     const result = (await Promise.race([work, throwAtDeadline(call.deadline, deadline, started)])) ?? null;
+    if (result instanceof Ask) return questionAnswer(result);
     const completionTime = `${((performance.now() - startedMs) / 1000).toFixed(2)}s`;
     const body = JSON.stringify({ result, cost, usage, completion_time: completionTime, agent_id: call.agentId });
     if (Buffer.byteLength(body) > maxResultBytes)

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { AgentError } from './agent-error.ts';
 import { AnswerOnce } from './answer-once.ts';
 import { answerRequest, type Serving } from './answer-request.ts';
+import { type AgentQuestion, ask, type CallerAnswer } from './ask.ts';
 import { requireToken } from './call-signature.ts';
 import { Deferred } from './deferred.ts';
 import { type AgentIdentity, registerSelf, type SelfRegistration } from './register-self.ts';
@@ -10,10 +11,10 @@ import type { AgentCall, HandleCall } from './run-call.ts';
 import { progress } from './stream-log.ts';
 import { withResolvers } from './with-resolvers.ts';
 
-export { type AgentCall, AgentError, type HandleCall, progress };
+export { type AgentCall, AgentError, type AgentQuestion, ask, type CallerAnswer, type HandleCall, progress };
 
 export interface ServeAgentOptions {
-  /** Does the work. Its return value is the result; `AgentError` fails the call with a reason; a generator streams. */
+  /** Does the work. Its return value is the result, or a question (`ask`); `AgentError` fails the call with a reason; a generator streams. */
   readonly handle: HandleCall;
   /**
    * For work that takes minutes: calls are answered 202 at once and the node asks for the result, so that no connection has to

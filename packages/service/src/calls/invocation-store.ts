@@ -4,12 +4,19 @@ import { run, type Sql, type Statement, type Tx } from '../store/sql.ts';
 import { OR_AGAIN, RECORD_UNAUDITED, recordUnaudited } from './finish/audit-store.ts';
 import { type CancelReason, type Invocation, statusesThatTake } from './invocation.ts';
 
+/** SQL: the questions of the row of a request as JSON. Read for interactive calls only. */
+const TURNS = `(
+  select coalesce(json_agg(json_build_object('turn', t.turn, 'inputId', t.input_id, 'kind', t.kind, 'message', t.message, 'schema', t.schema,
+           'url', t.url, 'askedAt', t.asked_at, 'expiresAt', t.expires_at, 'answeredAt', t.answered_at, 'action', t.action) order by t.turn), '[]')
+    from invocation_turn t where t.request_id = id)`;
+
 /** The columns of a request without its content. */
 export const stateColumns = `id, bulk_id as "bulkId", webhook_url as "webhookUrl", is_streamed as "isStreamed", shown_share as "shownShare", is_held_back as "isHeldBack", account_id as "accountId", caller_agent_id as "callerAgentId", caller_kind as "callerKind", face as "gateway", agent_id as "agentId", requested_agent_id as "requestedAgentId", chosen, capability, types_id as "typesId", task,
   metadata, priority, price_micro as "priceMicro", usage_terms as "usageTerms", estimated_time as "estimatedTime", deadline,
   payment_method as "paymentMethod", scheme, payer_ledger_id as "payerLedgerId", payment_hash as "paymentHash", status, worker, attempt,
   usage, cost_micro as "costMicro", refund_micro as "refundMicro", billed_micro as "billedMicro", promised_micro as "promisedMicro", returned_micro as "returnedMicro", content_removed_at as "contentRemovedAt", budget_id as "budgetId", error_code as "errorCode",
-  error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt"`;
+  error_message as "errorMessage", created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt",
+  input_timeout_s as "inputTimeoutS", turn, case when input_timeout_s is not null then ${TURNS} end as turns`;
 
 export const invocationColumns = `${stateColumns}, input, context, result`;
 
@@ -29,18 +36,18 @@ export function openInvocationsInserted(rows: readonly Invocation[]): Statement 
     text: `insert into invocation (id, account_id, caller_agent_id, agent_id, task, input, context, metadata, priority, price_micro,
        estimated_time, deadline, payment_method, payer_ledger_id, status, worker, attempt, created_at, started_at, bulk_id,
        webhook_url, is_streamed, cost_micro, refund_micro, error_code, error_message, completed_at, budget_id,
-       requested_agent_id, chosen, capability, types_id, caller_kind, face, shown_share, is_held_back, scheme, usage_terms)
+       requested_agent_id, chosen, capability, types_id, caller_kind, face, shown_share, is_held_back, scheme, usage_terms, input_timeout_s)
      select id, account, caller_agent, agent, task, input::json, context, metadata::json, priority, price, estimated, deadline,
             method, payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed,
-            budget, requested, chosen::json, capability, types, caller_kind, face, share, held_back, scheme, usage_terms::json
+            budget, requested, chosen::json, capability, types, caller_kind, face, share, held_back, scheme, usage_terms::json, input_timeout
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
             $10::bigint[], $11::text[], $12::timestamptz[], $13::text[], $14::text[], $15::text[], $16::uuid[], $17::int[],
             $18::timestamptz[], $19::timestamptz[], $20::text[], $21::text[], $22::boolean[], $23::bigint[], $24::bigint[],
             $25::text[], $26::text[], $27::timestamptz[], $28::text[], $29::text[], $30::text[], $31::text[], $32::text[],
-            $33::text[], $34::text[], $35::smallint[], $36::boolean[], $37::text[], $38::text[])
+            $33::text[], $34::text[], $35::smallint[], $36::boolean[], $37::text[], $38::text[], $39::int[])
          as n(id, account, caller_agent, agent, task, input, context, metadata, priority, price, estimated, deadline, method,
               payer, status, worker, attempt, created, started, bulk, webhook, streamed, cost, refund, code, message, completed,
-              budget, requested, chosen, capability, types, caller_kind, face, share, held_back, scheme, usage_terms)`,
+              budget, requested, chosen, capability, types, caller_kind, face, share, held_back, scheme, usage_terms, input_timeout)`,
     params: [
       of((r) => r.id),
       of((r) => r.accountId),
@@ -80,6 +87,7 @@ export function openInvocationsInserted(rows: readonly Invocation[]): Statement 
       of((r) => r.isHeldBack),
       of((r) => r.scheme),
       of((r) => r.usageTerms && JSON.stringify(r.usageTerms)),
+      of((r) => r.inputTimeoutS),
     ],
   };
 }

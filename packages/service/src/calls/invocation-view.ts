@@ -2,6 +2,7 @@ import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/
 import { formatUsdc } from '@agent-network/contracts/money';
 import { formatDuration } from '../lib/duration.ts';
 import { iso } from '../lib/iso.ts';
+import type { AskedTurn } from './invocation.ts';
 import type { InvocationState } from './record-store.ts';
 
 /** The result is a value, or JSON as stored. */
@@ -19,6 +20,29 @@ export const toCreated = (invocation: InvocationState): InvocationCreated => ({
   requestedAgentId: invocation.requestedAgentId,
   createdAt: invocation.createdAt.toISOString(),
   ...chosenOf(invocation),
+});
+
+/** The fields of an interactive request. Without its contents, what was asked is gone. */
+function turnsOf({ inputTimeoutS, turn, turns, status, contentRemovedAt }: InvocationState) {
+  if (inputTimeoutS === null || turns === null) return {};
+  const last = turns.at(-1);
+  return {
+    turn,
+    ...(status === 'input_required' && last ? { inputRequest: toInputRequest(last) } : {}),
+    ...(contentRemovedAt === null ? { turns: turns.map(toTurn) } : {}),
+  };
+}
+
+const toInputRequest = ({ inputId, turn, kind, message, schema, url, askedAt, expiresAt }: AskedTurn) => ({
+  ...{ inputId, turn, kind, message },
+  ...(schema === null ? {} : { schema }),
+  ...(url === null ? {} : { url }),
+  ...{ createdAt: new Date(askedAt).toISOString(), expiresAt: new Date(expiresAt).toISOString() },
+});
+
+const toTurn = ({ turn, message, askedAt, answeredAt, action }: AskedTurn) => ({
+  ...{ turn, message, askedAt: new Date(askedAt).toISOString(), action },
+  answeredAt: answeredAt === null ? null : new Date(answeredAt).toISOString(),
 });
 
 const chosenOf = ({ chosen }: InvocationState) => (chosen ? { chosen } : {});
@@ -53,6 +77,7 @@ export const toRecord = (invocation: Shown): RequestRecord => ({
   ...(invocation.usage ? { usage: invocation.usage } : {}),
   ...(invocation.contentRemovedAt ? { contentRemovedAt: invocation.contentRemovedAt.toISOString() } : {}),
   ...chosenOf(invocation),
+  ...turnsOf(invocation),
 });
 
 /** The spec's answer to an agent (docs/spec.md, section 3), added to the record. */

@@ -18,8 +18,10 @@ describe('the life of an invocation', () => {
     ['start', ['pending']],
     ['paid', ['pending']],
     ['complete', ['processing']],
-    ['fail', ['pending', 'processing']],
-    ['cancel', ['pending', 'processing']],
+    ['ask', ['processing']],
+    ['answer', ['input_required']],
+    ['fail', ['pending', 'processing', 'input_required']],
+    ['cancel', ['pending', 'processing', 'input_required']],
   ])('%s has an effect in %j only', (event, expected) => expect(statusesThatTake(event)).toEqual(expected));
 
   it.each<[InvocationState, InvocationEvent, InvocationState | 'illegal']>([
@@ -31,6 +33,11 @@ describe('the life of an invocation', () => {
     ['awaitingPayment', 'start', 'illegal'],
     ['awaitingPayment', 'fail', 'failed'],
     ['awaitingPayment', 'cancel', 'cancelled'],
+    ['processing', 'ask', 'input_required'],
+    ['input_required', 'answer', 'processing'],
+    ['input_required', 'complete', 'illegal'],
+    ['input_required', 'fail', 'failed'],
+    ['input_required', 'cancel', 'cancelled'],
     ['processing', 'complete', 'completed'],
     ['processing', 'fail', 'failed'],
     ['processing', 'cancel', 'cancelled'],

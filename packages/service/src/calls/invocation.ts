@@ -1,6 +1,7 @@
 import type { CallerKind, CallGateway } from '@agent-network/contracts/agents/agent-calls';
 import type { Chosen } from '@agent-network/contracts/agents/match-score';
 import type { FailureReason, Priority, RequestStatus } from '@agent-network/contracts/invocations/invocations';
+import type { InputAction, InputRequest } from '@agent-network/contracts/invocations/turns';
 import type { CallUsage } from '@agent-network/contracts/invocations/usage';
 import { minMicro } from '@agent-network/contracts/money';
 import { type StateTable, statesThatTake } from '../lib/state-table.ts';
@@ -11,17 +12,36 @@ import { costByUsage, type UsageClaim, type UsageTerms } from './usage/rate-usag
 /** States inside the service: `pending`, one word on the wire and in the database, is two of them. */
 export type InvocationState = 'queued' | 'awaitingPayment' | Exclude<RequestStatus, 'pending'>;
 
-/** `start`: a queued request got a slot; `paid`: its payment on chain has settled. */
-export type InvocationEvent = 'start' | 'paid' | 'complete' | 'fail' | 'cancel';
+/** `start`: a queued request got a slot; `paid`: its payment on chain has settled; `ask`: its agent asks the caller, who may `answer`. */
+export type InvocationEvent = 'start' | 'paid' | 'ask' | 'answer' | 'complete' | 'fail' | 'cancel';
+
+const unasked = { ask: 'illegal', answer: 'illegal' } as const;
+const ended = {
+  ...({ start: 'ignored', paid: 'ignored', ask: 'ignored', answer: 'ignored' } as const),
+  ...({ complete: 'ignored', fail: 'ignored', cancel: 'ignored' } as const),
+};
 
 /** The state machine of an invocation. Ended states are final: the first end, by compare-and-set, decides where the money goes. */
 export const invocationTransitions: StateTable<InvocationState, InvocationEvent> = {
-  queued: { start: 'processing', paid: 'illegal', complete: 'illegal', fail: 'failed', cancel: 'cancelled' },
-  awaitingPayment: { start: 'illegal', paid: 'processing', complete: 'illegal', fail: 'failed', cancel: 'cancelled' },
-  processing: { start: 'ignored', paid: 'ignored', complete: 'completed', fail: 'failed', cancel: 'cancelled' },
-  completed: { start: 'ignored', paid: 'ignored', complete: 'ignored', fail: 'ignored', cancel: 'ignored' },
-  failed: { start: 'ignored', paid: 'ignored', complete: 'ignored', fail: 'ignored', cancel: 'ignored' },
-  cancelled: { start: 'ignored', paid: 'ignored', complete: 'ignored', fail: 'ignored', cancel: 'ignored' },
+  queued: {
+    ...{ start: 'processing', paid: 'illegal', ...unasked, complete: 'illegal' },
+    ...{ fail: 'failed', cancel: 'cancelled' },
+  },
+  awaitingPayment: {
+    ...{ start: 'illegal', paid: 'processing', ...unasked, complete: 'illegal' },
+    ...{ fail: 'failed', cancel: 'cancelled' },
+  },
+  processing: {
+    ...{ start: 'ignored', paid: 'ignored', ask: 'input_required', answer: 'ignored' },
+    ...{ complete: 'completed', fail: 'failed', cancel: 'cancelled' },
+  },
+  input_required: {
+    ...{ start: 'ignored', paid: 'ignored', ask: 'ignored', answer: 'processing' },
+    ...{ complete: 'illegal', fail: 'failed', cancel: 'cancelled' },
+  },
+  completed: ended,
+  failed: ended,
+  cancelled: ended,
 };
 
 export function stateOf({ status, scheme }: Pick<Invocation, 'status' | 'scheme'>): InvocationState {
@@ -39,6 +59,9 @@ export const statusesThatTake = (event: InvocationEvent): RequestStatus[] => [
 
 export const hasEnded = (status: RequestStatus): boolean => !statusesThatTake('cancel').includes(status);
 
+/** True when nothing happens to a request by itself: it has ended, or waits for its caller. Whoever waits for it stops then. */
+export const isAtRest = (status: RequestStatus): boolean => status === 'input_required' || hasEnded(status);
+
 /** True for a call that came to nothing and cost nothing. An agent that bills by itself may have collected, and failed then. */
 export const wasGivenBack = ({ status, costMicro }: Pick<Invocation, 'status' | 'costMicro'>): boolean =>
   (status === 'failed' || status === 'cancelled') && (costMicro ?? 0n) === 0n;
@@ -48,6 +71,20 @@ export const isWithheld = ({ isHeldBack, status }: Pick<Invocation, 'isHeldBack'
   isHeldBack && status !== 'completed';
 
 export type PaymentMethod = 'treasury' | 'x402' | 'free';
+
+/** A question as its caller is shown it, as stored: times are texts. */
+export interface AskedTurn {
+  readonly turn: number;
+  readonly inputId: string;
+  readonly kind: InputRequest['kind'];
+  readonly message: string;
+  readonly schema: Record<string, unknown> | null;
+  readonly url: string | null;
+  readonly askedAt: string;
+  readonly expiresAt: string;
+  readonly answeredAt: string | null;
+  readonly action: InputAction | null;
+}
 
 export interface Invocation {
   readonly id: string;
@@ -66,6 +103,12 @@ export interface Invocation {
   /** The bulk request that it belongs to. */
   readonly bulkId: string | null;
   readonly webhookUrl: string | null;
+  /** Seconds that a question of the agent waits for its answer; null: the call is not interactive. */
+  readonly inputTimeoutS: number | null;
+  /** 1, and one more with each answer of the caller. */
+  readonly turn: number;
+  /** The questions, first to last; null: the call is not interactive. */
+  readonly turns: readonly AskedTurn[] | null;
   /** True when the agent was asked to stream. */
   readonly isStreamed: boolean;
   readonly input: Record<string, unknown>;
@@ -85,6 +128,7 @@ export interface Invocation {
   /** Terms of a price by usage; null: its cost is its price. */
   readonly usageTerms: UsageTerms | null;
   readonly estimatedTime: string;
+  /** The end of the time to run; while it waits for an answer, the time at which the question expires. */
   readonly deadline: Date;
   readonly paymentMethod: PaymentMethod;
   /** The payment scheme; null for a free call. */
@@ -130,6 +174,30 @@ export type Outcome =
       readonly usage?: UsageClaim | null;
     }
   | Failure;
+
+/** The agent asks its caller, and goes on with the answer. */
+export interface Asked {
+  readonly kind: 'asks';
+  readonly question: Question;
+  /** JSON that the agent wants back with the answer; absent: none. */
+  readonly state?: unknown;
+  /** Id of the work at the upstream, or the address of its state; null: none. */
+  readonly handle: string | null;
+}
+
+export interface Question {
+  /** The agent's own id of it; null: none. */
+  readonly agentInputId: string | null;
+  readonly kind: InputRequest['kind'];
+  readonly message: string;
+  readonly schema: Record<string, unknown> | null;
+  readonly url: string | null;
+  /** Seconds after which the agent does not wait any more; null: it names none. */
+  readonly timeoutS: number | null;
+}
+
+/** The result, failure or question of a call of an agent. */
+export type AgentOutcome = Outcome | Asked;
 
 /** `isUnasked`: the agent was not called. */
 export interface Failure {

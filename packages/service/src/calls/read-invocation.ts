@@ -64,8 +64,9 @@ export async function readFollowed(
   return state;
 }
 
-/** Marks the token, so that logs can leave it out; the form is that of `keylessReadHeaders`. */
+/** Mark the tokens, so that logs can leave them out; the forms are those of `keylessReadHeaders` and `answerHeaders`. */
 const PREFIX = 'anr_';
+const ANSWER_PREFIX = 'ana_';
 
 /** The token that reads one request without an API key. Nothing is stored: it is a MAC over the id, and ends with the node's secret. */
 export const resultTokenOf = ({ secrets }: Pick<NodeKeys, 'secrets'>, requestId: string): string =>
@@ -74,3 +75,11 @@ export const resultTokenOf = ({ secrets }: Pick<NodeKeys, 'secrets'>, requestId:
 /** True if the token reads this request; takes the same time for every token of its length. */
 export const isResultToken = ({ secrets }: Pick<NodeKeys, 'secrets'>, requestId: string, token: string): boolean =>
   token.startsWith(PREFIX) && secrets.isAuthentic('result-token', [requestId], token.slice(PREFIX.length));
+
+/** The token that answers and cancels one request without an API key. Like the `resultToken`, it is a MAC; that one does not open more. */
+export const answerTokenOf = ({ secrets }: Pick<NodeKeys, 'secrets'>, requestId: string): string =>
+  ANSWER_PREFIX + secrets.authenticate('answer-token', [requestId]);
+
+export const isAnswerToken = ({ secrets }: Pick<NodeKeys, 'secrets'>, requestId: string, token: string): boolean =>
+  token.startsWith(ANSWER_PREFIX) &&
+  secrets.isAuthentic('answer-token', [requestId], token.slice(ANSWER_PREFIX.length));

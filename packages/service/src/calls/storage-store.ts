@@ -48,7 +48,7 @@ const CHUNKS_OF_DUE = `, chunks as (
 
 /**
  * Removes input, context and result of requests that ended before a time, long parts of their tasks and metadata, and the records of
- * sending them. Status, cost, the context and message of A2A, and the content of receipts stay. Returns the number of requests: at most
+ * sending them, with questions and answers. Status, cost, the context and message of A2A, and the content of receipts stay. Returns the number of requests: at most
  * `most`, and at least one if any is due.
  */
 export const removeContents = (tx: Tx, endedBefore: Date, now: Date, most: Most): Promise<number> =>
@@ -89,6 +89,8 @@ async function removeDue(
          from summed where before < $4
      ), sent as (
        delete from upstream_call u using due where u.request_id = due.id
+     ), asked as (
+       delete from invocation_turn t using due where t.request_id = due.id returning due.account_id, t.bytes
      ), removed as (
        update invocation v
           set result = null, input = '{}', context = null, content_removed_at = $2,
@@ -100,7 +102,7 @@ async function removeDue(
          from due where v.id = due.id
      )${isSome ? CHUNKS_OF_DUE : ''}, counted as (
        insert into storage_change (account_id, bytes)
-       select account_id, -sum(bytes) from (select account_id, bytes from due${isSome ? ' union all select * from chunks' : ''}) gone group by account_id
+       select account_id, -sum(bytes) from (select account_id, bytes from due union all select * from asked${isSome ? ' union all select * from chunks' : ''}) gone group by account_id
      )
      select count(*)::int as count from due`,
     [...times, most, mostBytes, ...(isSome ? [accountIds] : [])],

@@ -169,7 +169,7 @@ export async function createContext(parts: ContextParts): Promise<NodeContext> {
   const channelWork = createChannelWork(base);
   const webhookDispatcher = createWebhookDispatcher(base);
   const finisher = createFinisher({ ...base, ...channelWork, webhookDispatcher });
-  const backlog = createBacklog({ ...base, ...channelWork, finisher });
+  const backlog = createBacklog({ ...base, ...channelWork, finisher, webhookDispatcher });
   base.runner.onRoom(() => pumpWaiting(backlog, log));
   const agentChecks = createAgentChecks(base);
   const moneyWork = createMoneyWork({ ...base, finisher }, createKeyTurns(base.senders.length));

@@ -32,6 +32,8 @@ import type { Backlog } from '../calls/run/run-queued.ts';
 import type { PayContext } from '../calls/start/pay-and-run.ts';
 import { aggregateStoredBytes, forgetContents } from '../calls/storage.ts';
 import { HAS_STORAGE_CHANGES } from '../calls/storage-store.ts';
+import { failUnanswered } from '../calls/turns/expire-questions.ts';
+import { HAS_UNANSWERED } from '../calls/turns/turn-store.ts';
 import { recordGates } from '../chain/blocks/gate-store.ts';
 import { measureGates, readGates } from '../chain/blocks/gates.ts';
 import { createHeadWatch, type HeadWatch } from '../chain/blocks/head-watch.ts';
@@ -170,6 +172,7 @@ function addWorkOnCalls(ctx: JobContext, { every, here }: Schedule): void {
     hasWork: { sql: HAS_QUEUED, isDue: () => ctx.backlog.isWaiting() || ctx.runner.hasWaiting() },
   });
   every('fail-overdue', 1000, () => failOverdue(ctx), { hasWork: { sql: HAS_OVERDUE } });
+  every('fail-unanswered', 1000, () => failUnanswered(ctx), { hasWork: { sql: HAS_UNANSWERED } });
   every('fold-figures', 1000, () => aggregateFigures(ctx), { hasWork: { sql: HAS_FIGURES_DUE } });
   every('fold-storage', 5000, () => aggregateStoredBytes(ctx), { hasWork: { sql: HAS_STORAGE_CHANGES } });
   every('remove-files', 5000, () => removeFiles(ctx), { hasWork: { sql: HAS_FILES_DUE } });

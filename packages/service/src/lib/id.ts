@@ -26,7 +26,8 @@ export type IdPrefix =
   | 'col'
   | 'crf'
   | 'typ'
-  | 'upl';
+  | 'upl'
+  | 'inp';
 
 /** Crockford's base32 in lower case: sorts like the encoded numbers, and has no i, l, o, u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

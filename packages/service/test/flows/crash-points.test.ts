@@ -96,6 +96,11 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     'after-sign-bill-commit then after-agent-call',
   ],
   'a failed call of an agent that does not collect': around('end-bill-commit'),
+  'a call of an agent that asks back': [
+    ...around('ask-commit', 'answer-commit'),
+    'after-agent-call:2',
+    'after-ask-commit then before-answer-commit then after-answer-commit',
+  ],
   'a call of an OpenAI endpoint': around('agent-call'),
   'a plain transfer and the claim of its wallet': around('read-transfers', 'credit-commit', 'claim-wallet-commit'),
   'an authorization that nobody shows': around('credit-unshown-commit'),

@@ -412,7 +412,7 @@ it('input that the home node of an agent refuses is a failure that is not held a
   const answer = { status: 400, headers: {}, body: Buffer.from(JSON.stringify({ status: 'error', error })) };
   expect(readHomeAnswer(answer)).toMatchObject({ kind: 'refused', outcome: { reason: 'input_invalid' } });
   const isExcused = (reason: 'input_invalid' | 'result_invalid') =>
-    isOthersFault({ costMicro: null }, { kind: 'failed', reason, message: '' });
+    isOthersFault({ costMicro: null, promisedMicro: null }, { kind: 'failed', reason, message: '' });
   expect([isExcused('input_invalid'), isExcused('result_invalid')]).toEqual([true, false]);
 });
 

@@ -66,6 +66,7 @@ const rules: Record<EndpointName, Rule> = {
   getInvocation: rule('invoke', 404, 404),
   getReceipt: rule('invoke', 404, 404),
   cancelInvocation: rule('invoke', 404, 404),
+  answerInput: rule('invoke', 404, 404),
   streamInvocation: rule('invoke', 404, 404),
   listInvocations: rule('invoke', 'own', 200),
   exportRequests: rule('invoke', 'own', 200),

@@ -43,6 +43,7 @@ const effects: Readonly<Record<EventType, readonly EndpointName[]>> = {
   'invocation.completed': calls,
   'invocation.failed': calls,
   'invocation.cancelled': calls,
+  'invocation.input_required': calls,
   'payment.confirmed': [...money, 'getInvocation'],
   'payment.refunded': [...money, 'getInvocation'],
   'payment.failed': [...money, 'getInvocation'],

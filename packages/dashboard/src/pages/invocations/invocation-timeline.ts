@@ -51,6 +51,7 @@ function treasuryRefund({ detail, refund, completedAt }: DetailedRecord): Step[]
 }
 
 function stillToCome({ status, deadline }: DetailedRecord): Step[] {
+  if (status === 'input_required') return [{ title: 'Waiting for an answer', at: deadline, tone: 'warn' }];
   const title = status === 'processing' ? 'Agent is working' : 'Waiting for the agent';
   return [
     { title, at: null, tone: 'warn' },

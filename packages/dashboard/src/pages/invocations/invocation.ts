@@ -1,6 +1,7 @@
 import type { HistoryItem } from '@agent-network/contracts/invocations/history';
 import {
   KEPT_TASK_CHARACTERS,
+  openStatuses,
   type RequestDetail,
   type RequestRecord,
 } from '@agent-network/contracts/invocations/invocations';
@@ -10,8 +11,7 @@ import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 export type DetailedRecord = RequestRecord & { readonly detail?: RequestDetail | undefined };
 
 /** True if the invocation can still be cancelled. */
-export const isOpen = ({ status }: Pick<RequestRecord, 'status'>): boolean =>
-  status === 'pending' || status === 'processing';
+export const isOpen = ({ status }: Pick<RequestRecord, 'status'>): boolean => openStatuses.includes(status);
 
 /** True if an optional object of the API has any field. */
 export const hasAny = (object: object | undefined): object is object =>

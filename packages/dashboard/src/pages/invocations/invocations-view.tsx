@@ -110,7 +110,10 @@ const invocationCsv: readonly CsvColumn<HistoryItem>[] = (
 
 type RequestStatus = (typeof requestStatuses)[number];
 
-const statuses = [{ value: '', label: 'Any status' }, ...requestStatuses.map((value) => ({ value, label: value }))];
+const statuses = [
+  { value: '', label: 'Any status' },
+  ...requestStatuses.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
+];
 
 const PAGE_SIZE = 50;
 const EXPORT_PAGE_SIZE = 100;

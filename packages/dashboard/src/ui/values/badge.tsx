@@ -20,6 +20,7 @@ export const Badge = ({ tone, children }: { tone?: Tone; children: ReactNode }) 
 const toneByStatus: Readonly<Record<string, Tone>> = {
   pending: 'warn',
   processing: 'accent',
+  input_required: 'warn',
   completed: 'good',
   confirmed: 'good',
   settled: 'good',

@@ -384,11 +384,16 @@ const FAIR_MS = 30_000;
 
 /**
  * Failures that are not known to be the agent's doing, and no failed calls of it: it had no chance to answer, its home node found that the
- * input does not fit its schema, or the node was restored and lost how the call had ended. A home that does not call its agent and keeps the
+ * input does not fit its schema, its question was not answered, or the node was restored and lost how the call had ended. A home that does not call its agent and keeps the
  * money is another matter.
  */
-export const isOthersFault = ({ costMicro }: Pick<Invocation, 'costMicro'>, { reason, isUnasked }: Failure): boolean =>
-  (isUnasked === true && (costMicro ?? 0n) === 0n) || othersFaults.has(reason);
+export const isOthersFault = (
+  invocation: Pick<Invocation, 'costMicro' | 'promisedMicro'>,
+  { reason, isUnasked }: Failure,
+): boolean =>
+  (isUnasked === true && (invocation.costMicro ?? 0n) === 0n) ||
+  othersFaults.has(reason) ||
+  (unanswered.has(reason) && !hasKeptMoney(invocation));
 
 const othersFaults: ReadonlySet<FailureReason> = new Set([
   'payment_failed',
@@ -396,6 +401,13 @@ const othersFaults: ReadonlySet<FailureReason> = new Set([
   'input_invalid',
   'node_restored',
 ]);
+
+/** Ends that any caller can bring about, by an unclear task or by not answering. */
+const unanswered: ReadonlySet<FailureReason> = new Set(['input_timeout', 'input_declined']);
+
+/** True if the agent, or its home, kept money of a call that came to nothing. */
+const hasKeptMoney = ({ costMicro, promisedMicro }: Pick<Invocation, 'costMicro' | 'promisedMicro'>): boolean =>
+  (costMicro ?? 0n) > (promisedMicro ?? 0n);
 
 /** Further facts about an end: the time at which the agent was called, and the wallet of the channel that paid by voucher. */
 interface Known {
@@ -429,21 +441,23 @@ const saysNothing = (invocation: Invocation, failure: Failure, askedAt: Date): b
   isOthersFault(invocation, failure) || isHurried(invocation, failure, askedAt) || isUnclear(invocation, failure);
 
 /** Any caller can bring about by an unclear task that an agent asks for more; unless the agent kept money, that cost the caller nothing. */
-const isUnclear = ({ costMicro, promisedMicro }: Invocation, { reason }: Failure): boolean =>
-  reason === 'agent_needs_input' && (costMicro ?? 0n) <= (promisedMicro ?? 0n);
+const isUnclear = (invocation: Invocation, { reason }: Failure): boolean =>
+  reason === 'agent_needs_input' && !hasKeptMoney(invocation);
 
 /** The time that a call waited for its slot is the caller's own: it may be one that the caller has made full. */
 const isHurried = ({ deadline }: Invocation, { reason }: Failure, askedAt: Date): boolean =>
   reason === 'deadline_exceeded' && deadline.getTime() - askedAt.getTime() < FAIR_MS;
 
 /**
- * Failures that a caller can cause, by its deadline or its request, after reading the agent's output. Other failures are the agent's or the
+ * Failures that a caller can cause, by its deadline, its request, its silence or a declined answer, after reading the agent's output. Other failures are the agent's or the
  * node's fault and cost nothing.
  */
 const paidFailures: ReadonlySet<FailureReason> = new Set([
   'deadline_exceeded',
   'agent_needs_input',
   'response_too_large',
+  'input_timeout',
+  'input_declined',
 ]);
 
 /** True for an end without a result that still costs the shown output, regardless of who ended the call. */

@@ -45,6 +45,9 @@ describe('evidence about an agent', () => {
       false,
     ],
     ['the same, and its home keeps a part', 'agent_needs_input', { costMicro: 30_000n, promisedMicro: 29_999n }, true],
+    ['a question that nobody answered', 'input_timeout', {}, false],
+    ['a question that was declined', 'input_declined', {}, false],
+    ['the same, and it kept money', 'input_declined', { costMicro: 30_000n }, true],
     ['a free call', 'agent_error', { scheme: null }, false],
     ['a payment that was never made', 'agent_error', { scheme: 'exact' }, false],
   ])('after %s (%s, %o) counts: %s', (_name, reason, changes, counts) =>

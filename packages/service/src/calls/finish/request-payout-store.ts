@@ -9,6 +9,8 @@ export async function listPayingRequests(sql: Sql, since: Date): Promise<string[
     'list-paying-requests',
     `select id from invocation where status in ('pending', 'processing')
      union
+     select id from invocation where status = 'input_required'
+     union
      select b.subject_id from chain_payment b where b.purpose = 'bill' and b.created_at > $1
      union
      select f.subject_id from chain_payment f where f.state = 'failed' and f.direction = 'in' and f.purpose = 'invocation'

@@ -5,7 +5,8 @@ import { holdsInfinity, isDeeperThan, MAX_LEVELS } from '../../lib/json/json-lim
 import { type Json, parseObject } from '../../lib/json/json-object.ts';
 import { excerptOf } from '../../lib/net/error-text.ts';
 import type { GuardedFetchError, GuardedFetchErrorKind } from '../../lib/net/guarded-fetch-error.ts';
-import type { Failure, Outcome } from '../invocation.ts';
+import type { AgentOutcome, Failure, Outcome } from '../invocation.ts';
+import { faultOfState, readQuestion } from '../turns/question.ts';
 import type { UsageClaim } from '../usage/rate-usage.ts';
 import { claimOfAgent } from '../usage/usage-claim.ts';
 
@@ -16,7 +17,7 @@ const RETRIED_STATUSES = new Set([502, 503, 504]);
 const MAX_MESSAGE = 1000;
 
 export type AgentAnswer =
-  | { readonly kind: 'ended'; readonly outcome: Outcome; readonly isRetryable: boolean }
+  | { readonly kind: 'ended'; readonly outcome: AgentOutcome; readonly isRetryable: boolean }
   /** The agent continues on its own; poll it at this address. */
   | { readonly kind: 'accepted'; readonly statusUrl: string; readonly retryAfterS: number | null };
 
@@ -39,7 +40,7 @@ const tooDeep = failed(
 const tooLargeNumber = failed('invalid_response', 'The agent answered with a number that is too large for a double.');
 const notUtf8 = failed('invalid_response', 'The agent answered with text that is not UTF-8.');
 
-const ended = (outcome: Outcome, isRetryable = false): AgentAnswer => ({ kind: 'ended', outcome, isRetryable });
+const ended = (outcome: AgentOutcome, isRetryable = false): AgentAnswer => ({ kind: 'ended', outcome, isRetryable });
 
 /** Classifies an answer of the agent (docs/design.md, section 4, "agent contract: call"). */
 export function readAnswer(answer: { status: number; body: Buffer }): AgentAnswer {
@@ -49,7 +50,19 @@ export function readAnswer(answer: { status: number; body: Buffer }): AgentAnswe
     const outcome = failed('agent_error', `The agent answered ${answer.status}${describeError(value?.error)}.`);
     return ended(outcome, RETRIED_STATUSES.has(answer.status));
   }
-  return ended(isUtf8(answer.body) ? readResult(value) : notUtf8);
+  return ended(isUtf8(answer.body) ? readEnd(value) : notUtf8);
+}
+
+/** The outcome of an answer: a result, or a question to the caller. */
+const readEnd = (value: Json | undefined): AgentOutcome =>
+  value?.status === 'input_required' && !('result' in value) ? readAsked(value) : readResult(value);
+
+/** A question in an answer, or in a stream's event `input_required`. */
+export function readAsked({ input, state }: Json): AgentOutcome {
+  const read = readQuestion(input);
+  const fault = 'fault' in read ? read.fault : faultOfState(state);
+  if ('fault' in read || fault !== null) return failed('invalid_response', `The agent asked a question ${fault}.`);
+  return { kind: 'asks', question: read.question, ...(state === undefined ? {} : { state }), handle: null };
 }
 
 /** The outcome of a result object, from an answer or from a stream's `result` event. */
@@ -116,7 +129,9 @@ const failureOf: Record<GuardedFetchErrorKind, { reason: FailureReason; message:
 };
 
 /** Classifies a call that got no answer. */
-export const readFailure = (error: GuardedFetchError): AgentAnswer => ({
+export const readFailure = (
+  error: GuardedFetchError,
+): Extract<AgentAnswer, { kind: 'ended' }> & { readonly outcome: Failure } => ({
   kind: 'ended',
   outcome: { kind: 'failed', ...failureOf[error.kind] },
   isRetryable: error.isRetryable,

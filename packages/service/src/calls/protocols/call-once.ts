@@ -19,7 +19,7 @@ const UNSENT_PAUSES_MS: readonly number[] = [200, 1000];
 export async function callOnce(ctx: CallContext, call: AgentCall, adapter: Adapter): Promise<Outcome> {
   const { invocation } = call;
   try {
-    const sent = await findUpstreamCall(ctx.db, invocation.id);
+    const sent = await findUpstreamCall(ctx.db, invocation);
     if (sent?.handle != null && adapter.resume) return await adapter.resume(ctx, call, sent.handle);
     if (sent) return await awaitDeadline(ctx, call);
     const send = await untilSent(ctx, call, () => adapter.prepare(ctx, call));
@@ -49,8 +49,7 @@ function outcomeOf(error: unknown): Outcome {
   if (error instanceof UpstreamFault)
     return failed('agent_unreachable', 'The agent cannot be called: its endpoint is not as it was registered.');
   if (!(error instanceof GuardedFetchError)) throw error;
-  const failure = readFailure(error);
-  return failure.kind === 'ended' ? failure.outcome : takenOver;
+  return readFailure(error).outcome;
 }
 
 /** Retries work that certainly did not reach the upstream. */

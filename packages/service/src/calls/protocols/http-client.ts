@@ -10,7 +10,7 @@ import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
 import { isCollected } from '../../payments/bills/watch-bills.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
-import type { Invocation, Outcome } from '../invocation.ts';
+import type { AgentOutcome, Invocation } from '../invocation.ts';
 import {
   type ChunkRecorder,
   createChunkRecorder,
@@ -19,6 +19,7 @@ import {
   MAX_STREAM_BYTES,
   type Said,
 } from '../stream/record-chunks.ts';
+import { findAnswers, type GivenAnswer } from '../turns/turn-store.ts';
 import { type AgentCall, type CallContext, isStopping } from './adapter.ts';
 import {
   type AgentAnswer,
@@ -26,6 +27,7 @@ import {
   failed,
   MAX_RESULT_BYTES,
   readAnswer,
+  readAsked,
   readFailure,
   readProgress,
   readResult,
@@ -42,8 +44,10 @@ const RETRY_PAUSES_MS: readonly number[] = [200, 1000];
  * collected it is called after the deadline too, for seconds: the payer can lose nothing by that. Never throws for a fault of the agent or the
  * network: every end is an outcome.
  */
-export async function callHttp(ctx: CallContext, call: AgentCall): Promise<Outcome> {
-  const body = JSON.stringify(toAgentBody(call.invocation));
+export async function callHttp(ctx: CallContext, call: AgentCall): Promise<AgentOutcome> {
+  const { invocation } = call;
+  const answers = invocation.turn > 1 ? await findAnswers(ctx.db, invocation.id) : [];
+  const body = JSON.stringify({ ...toAgentBody(invocation), ...continued(invocation, answers) });
   let proof = await proofSigned(ctx, call.invocation);
   for (let tries = 0; ; ) {
     const leftMs = await msForCall(ctx, call, proof);
@@ -97,6 +101,24 @@ const toAgentBody = (invocation: Invocation) => ({
   stream: invocation.isStreamed,
 });
 
+/** The fields for an agent that asked back: all answers so far, and the state that it gave with its last question. */
+const continued = ({ turn, inputTimeoutS }: Invocation, answers: readonly GivenAnswer[]) => ({
+  ...(inputTimeoutS === null ? {} : { interactive: true }),
+  ...(turn === 1
+    ? {}
+    : {
+        turn,
+        answers: answers.map(({ agentInputId, action, input, note }) => ({
+          ...{ id: agentInputId, action, input: input ?? {} },
+          ...(note === null ? {} : { message: note }),
+        })),
+        state: answers.at(-1)?.state ?? null,
+      }),
+});
+
+/** The key of a call: each turn of a request is a call of its own, which may be repeated. */
+const keyOf = ({ id, turn }: Invocation): string => (turn === 1 ? id : `${id}:${turn}`);
+
 interface Try {
   readonly body: string;
   readonly proof: PaymentProof | null;
@@ -118,11 +140,11 @@ async function tryOnce(
       ...target.headers,
       'content-type': 'application/json',
       accept: invocation.isStreamed ? 'text/event-stream, application/json' : 'application/json',
-      'idempotency-key': invocation.id,
+      'idempotency-key': keyOf(invocation),
       'x-request-id': invocation.id,
       'x-deadline': invocation.deadline.toISOString(),
       ...(proof === null ? {} : { [proof.headerName]: proof.headerValue }),
-      ...signAgentCall(target.identityToken, invocation.id, body, ctx.clock.now()),
+      ...signAgentCall(target.identityToken, keyOf(invocation), body, ctx.clock.now()),
     },
     body,
     timeoutMs: leftMs,
@@ -153,10 +175,10 @@ const readCallAnswer = (answer: GuardedResponse): AgentAnswer | BilledAnswer =>
   answer.status === 402 ? { kind: 'billed', ...answer } : readAnswer(answer);
 
 /**
- * Follows a streaming agent: stores `progress` and `chunk` events as they come; `result` or `error` ends it. A stream that ends without
+ * Follows a streaming agent: stores `progress` and `chunk` events as they come; `result`, `error` or `input_required` ends it. A stream that ends without
  * either is an invalid answer; anything after the end is ignored.
  */
-async function followStream(bytes: AsyncIterable<Buffer>, recorder: ChunkRecorder): Promise<Outcome> {
+async function followStream(bytes: AsyncIterable<Buffer>, recorder: ChunkRecorder): Promise<AgentOutcome> {
   let count = 0;
   for await (const { messages, isTooLarge } of messagesOf(bytes, 1024)) {
     count += messages.length;
@@ -174,7 +196,7 @@ const streamTooLarge = failed('response_too_large', `The agent streamed more tha
 const resultTooLarge = failed('response_too_large', 'The agent streamed an event of more than 1 MiB.');
 
 /** The chunks up to the end, and the outcome; null: the stream continues. */
-function read(messages: readonly EventMessage[]): { said: Said[]; outcome: Outcome | null } {
+function read(messages: readonly EventMessage[]): { said: Said[]; outcome: AgentOutcome | null } {
   const said: Said[] = [];
   for (const message of messages) {
     const next = readOne(message);
@@ -185,10 +207,11 @@ function read(messages: readonly EventMessage[]): { said: Said[]; outcome: Outco
 }
 
 /** A chunk, or the end; null: an event without a meaning here. */
-function readOne({ event = '', data }: EventMessage): Said | Outcome | null {
+function readOne({ event = '', data }: EventMessage): Said | AgentOutcome | null {
   const bytes = Buffer.byteLength(data);
   if (bytes > MAX_RESULT_BYTES) return resultTooLarge;
   if (event === 'result') return readResult(parseObject(data));
+  if (event === 'input_required') return readAsked(parseObject(data) ?? {});
   if (event === 'error') {
     const value = parseObject(data);
     return failed('agent_error', `The agent failed${describeError(value?.error ?? value)}.`);
@@ -234,7 +257,7 @@ export async function followAccepted(
   call: AgentCall,
   accepted: Accepted,
   isPaid: boolean,
-): Promise<Outcome> {
+): Promise<AgentOutcome> {
   const { invocation, target, signal } = call;
   const url = statusUrlOf(accepted, target.endpoint);
   if (url === null)
@@ -253,7 +276,7 @@ export async function followAccepted(
     if (signal.aborted) continue;
     misses = polled.answered.kind === 'ended' && !polled.isTooOften ? misses + 1 : 0;
     const end = endIn(polled, misses);
-    if (end) return end;
+    if (end) return end.kind === 'asks' ? { ...end, handle: url } : end;
     if (isLast) return giveUp();
     pauseMs = pauseAfter(polled, pauseMs);
   }
@@ -271,7 +294,7 @@ interface PollAnswer extends Miss {
 }
 
 /** The end of the work, or of the patience with an agent that is away; null: poll again. */
-function endIn({ answered, isTooOften }: PollAnswer, misses: number): Outcome | null {
+function endIn({ answered, isTooOften }: PollAnswer, misses: number): AgentOutcome | null {
   if (answered.kind !== 'ended' || isTooOften) return null;
   return answered.isRetryable && misses < MISSES_UNTIL_GIVEN_UP ? null : answered.outcome;
 }
@@ -314,7 +337,12 @@ async function ask(
   }
 }
 
-async function tellCancelled(ctx: CallContext, url: string, { target, invocation }: AgentCall): Promise<void> {
+/** Sends one DELETE to the address of an agent's work. The answer is ignored. */
+export async function tellCancelled(
+  ctx: CallContext,
+  url: string,
+  { target, invocation }: Omit<AgentCall, 'signal'>,
+): Promise<void> {
   const headers = { ...target.headers, 'x-request-id': invocation.id };
   const request = { url, method: 'DELETE', headers, timeoutMs: 2000, maxBytes: 4096 };
   await ctx.guardedFetch.request(request).catch(() => undefined);

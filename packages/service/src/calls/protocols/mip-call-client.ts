@@ -27,7 +27,7 @@ export const mipAdapter: Adapter = {
       const value = parseObject(reply.body.toString('utf8'));
       if (reply.status !== 200 && reply.status !== 201) return refused(reply.status, value);
       const jobId = jobIdIn(value);
-      await whileAway(signal, () => recordHandle(ctx.db, invocation.id, jobId));
+      await whileAway(signal, () => recordHandle(ctx.db, invocation, jobId));
       return followJob(ctx, call, jobId);
     };
   },

@@ -2,17 +2,20 @@ import { isPlainName } from '../../lib/json/json-object.ts';
 import type { Sql } from '../../store/sql.ts';
 import type { Invocation } from '../invocation.ts';
 
-/** A request that was sent, or was about to be. */
+/** A request that was sent in a turn, or was about to be. */
 export interface UpstreamCall {
   /** The upstream's id of the work; null: not known. */
   readonly handle: string | null;
 }
 
-export async function findUpstreamCall(sql: Sql, requestId: string): Promise<UpstreamCall | null> {
+export async function findUpstreamCall(
+  sql: Sql,
+  { id, turn }: Pick<Invocation, 'id' | 'turn'>,
+): Promise<UpstreamCall | null> {
   const [row] = await sql.query<UpstreamCall>(
     'find-upstream-call',
-    'select handle from upstream_call where request_id = $1',
-    [requestId],
+    'select handle from upstream_call where request_id = $1 and turn = $2',
+    [id, turn],
   );
   return row ?? null;
 }
@@ -21,13 +24,13 @@ export async function findUpstreamCall(sql: Sql, requestId: string): Promise<Ups
  * Records that a request is about to be sent. Returns false when it was recorded before, another attempt has it, or it has ended. Locks the
  * row, so that a take-over either sees the record or comes first.
  */
-export async function markUpstreamCall(sql: Sql, { id, attempt }: Invocation, now: Date): Promise<boolean> {
+export async function markUpstreamCall(sql: Sql, { id, attempt, turn }: Invocation, now: Date): Promise<boolean> {
   const rows = await sql.query(
     'mark-upstream-call',
-    `insert into upstream_call (request_id, sent_at)
-     select id, $3 from (select id from invocation where id = $1 and attempt = $2 and status = 'processing' for share) held
+    `insert into upstream_call (request_id, sent_at, turn)
+     select id, $3, $4 from (select id from invocation where id = $1 and attempt = $2 and status = 'processing' for share) held
      on conflict do nothing returning request_id`,
-    [id, attempt, now],
+    [id, attempt, now, turn],
   );
   return rows.length > 0;
 }
@@ -38,9 +41,14 @@ const MAX_HANDLE_CHARS = 500;
 export const isHandle = (id: unknown): id is string =>
   typeof id === 'string' && id !== '' && id.length <= MAX_HANDLE_CHARS && isPlainName(id);
 
-export async function recordHandle(sql: Sql, requestId: string, handle: string): Promise<void> {
-  await sql.query('record-upstream-handle', 'update upstream_call set handle = $2 where request_id = $1', [
-    requestId,
-    handle,
-  ]);
+export async function recordHandle(
+  sql: Sql,
+  { id, turn }: Pick<Invocation, 'id' | 'turn'>,
+  handle: string,
+): Promise<void> {
+  await sql.query(
+    'record-upstream-handle',
+    'update upstream_call set handle = $2 where request_id = $1 and turn = $3',
+    [id, handle, turn],
+  );
 }

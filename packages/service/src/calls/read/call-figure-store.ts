@@ -170,18 +170,20 @@ export const listLastFailures = (sql: Sql, accountId: string, limit: number): Pr
   );
 
 /** The sums do not contain open requests; limits bound their number. */
-const open = `from invocation where account_id = $1 and status in ('pending', 'processing')`;
+const open = `from (
+    select agent_id, status, created_at from invocation where account_id = $1 and status in ('pending', 'processing')
+    union all select agent_id, status, created_at from invocation where account_id = $1 and status = 'input_required') open where true`;
 
 /** SQL condition that a time is within the queried one. */
 type Within = (time: string) => string;
 
 /** The requests of an account within a time: stored sums, changes that are not folded yet, and open requests. */
 const usedWithin = (within: Within) => `
-  select agent_id, calls, completed, failed, 0 as pending, 0 as processing, spent_micro from agent_use where account_id = $1 and ${within('day')}
+  select agent_id, calls, completed, failed, 0 as pending, 0 as processing, 0 as waiting, spent_micro from agent_use where account_id = $1 and ${within('day')}
   union all
-  select agent_id, calls, completed, failed, 0, 0, spent_micro from call_change where account_id = $1 and ${within('made_at')}
+  select agent_id, calls, completed, failed, 0, 0, 0, spent_micro from call_change where account_id = $1 and ${within('made_at')}
   union all
-  select agent_id, 1, 0, 0, (status = 'pending')::int, (status = 'processing')::int, 0 ${open} and ${within('created_at')}`;
+  select agent_id, 1, 0, 0, (status = 'pending')::int, (status = 'processing')::int, (status = 'input_required')::int, 0 ${open} and ${within('created_at')}`;
 
 /** Number and cost of requests. */
 export interface UseSum {
@@ -193,9 +195,10 @@ export interface UseSum {
 const callsOf: Readonly<Record<RequestStatus, string>> = {
   pending: 'pending',
   processing: 'processing',
+  input_required: 'waiting',
   completed: 'completed',
   failed: 'failed',
-  cancelled: 'calls - completed - failed - pending - processing',
+  cancelled: 'calls - completed - failed - pending - processing - waiting',
 };
 
 /** SQL: cost of failed or cancelled requests, collected by the agent or kept by its home. Few have any, and an index lists them. */
@@ -208,6 +211,7 @@ const lostWithin = (statuses: string, within: Within) => `
 const spentOf: Readonly<Record<RequestStatus, (within: Within) => string>> = {
   pending: () => '0',
   processing: () => '0',
+  input_required: () => '0',
   completed: (within) => `coalesce(sum(spent_micro), 0) - ${lostWithin(`'failed', 'cancelled'`, within)}`,
   failed: (within) => lostWithin(`'failed'`, within),
   cancelled: (within) => lostWithin(`'cancelled'`, within),

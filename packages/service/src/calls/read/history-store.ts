@@ -85,6 +85,7 @@ function filterOf(query: HistoryQuery): string {
 const statusIs: Readonly<Record<RequestStatus, string>> = {
   pending: `status = 'pending'`,
   processing: `status = 'processing'`,
+  input_required: `status = 'input_required'`,
   completed: `status = 'completed'`,
   failed: `status = 'failed'`,
   cancelled: `status = 'cancelled'`,

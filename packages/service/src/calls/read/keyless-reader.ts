@@ -6,7 +6,7 @@ import { AppError, notFound } from '../../lib/app-error.ts';
 import { plainId } from '../../payments/ledger/asset-account.ts';
 import { payerAccountId } from '../../payments/ledger/treasury.ts';
 import type { Store } from '../../store/database.ts';
-import { isResultToken } from '../read-invocation.ts';
+import { isAnswerToken, isResultToken } from '../read-invocation.ts';
 import { findStates } from '../record-store.ts';
 
 /** Proof of a reader without an API key: one of these. */
@@ -29,6 +29,19 @@ export async function keylessReader(
   if (!isShown && signedIn === null) throw new AppError('UNAUTHORIZED', 'The resultToken is not that of this request.');
   const [found] = await findStates(ctx.db, [requestId]);
   if (!found || !(isShown || (await isPayer(ctx, found, signedIn ?? '')))) throw notFound('request');
+  return { ...keylessCaller(null), accountId: found.accountId };
+}
+
+/** The caller that answers or cancels one request without an API key, by its answerToken. Throws UNAUTHORIZED for another token. */
+export async function keylessAnswerer(
+  ctx: Store & Pick<NodeKeys, 'secrets'>,
+  requestId: string,
+  answerToken: string,
+): Promise<AccountCaller> {
+  if (!isAnswerToken(ctx, requestId, answerToken))
+    throw new AppError('UNAUTHORIZED', 'The answerToken is not that of this request.');
+  const [found] = await findStates(ctx.db, [requestId]);
+  if (!found) throw notFound('request');
   return { ...keylessCaller(null), accountId: found.accountId };
 }
 

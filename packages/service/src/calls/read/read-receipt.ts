@@ -34,7 +34,7 @@ export async function readReceipt(ctx: ReceiptContext, caller: KnownCaller, requ
 
 async function toReceipted(ctx: Store & ChannelServices, invocation: InvocationContent): Promise<Receipted> {
   const { status, completedAt } = invocation;
-  if (status === 'pending' || status === 'processing' || completedAt === null)
+  if (status === 'pending' || status === 'processing' || status === 'input_required' || completedAt === null)
     throw new AppError('CONFLICT', 'The request is still running. Its receipt is available once it ends.');
   const [owner, hashes, paidBy] = await Promise.all([
     readOwner(ctx, invocation.agentId),

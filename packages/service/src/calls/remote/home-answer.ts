@@ -1,4 +1,9 @@
-import { type FailureReason, failureReasons, requestStatuses } from '@agent-network/contracts/invocations/invocations';
+import {
+  type FailureReason,
+  failureReasons,
+  openStatuses,
+  requestStatuses,
+} from '@agent-network/contracts/invocations/invocations';
 import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { isObject, type Json, parseObject, scalarText } from '../../lib/json/json-object.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
@@ -128,7 +133,7 @@ const ofThisNode: ReadonlySet<FailureReason> = new Set(['payment_failed', 'node_
 
 /** The local outcome of a request that has ended at its home node; null: still open. Its cost was billed: there is no other. */
 export function outcomeOf({ status, result, usage, error }: HomeRecord): Outcome | null {
-  if (status === 'pending' || status === 'processing') return null;
+  if (openStatuses.includes(status)) return null;
   if (status === 'completed') return readResult({ result, cost: '0', usage });
   if (status === 'cancelled') return failed('agent_error', "The request was cancelled at the agent's home node.");
   const reason = failureReasons.find((each) => each === error?.code && !ofThisNode.has(each)) ?? 'agent_error';

@@ -14,6 +14,8 @@ import { CANCELLED_CHANNEL } from '../finish/finish-invocations.ts';
 import { hasEnded, type Invocation, stateOf } from '../invocation.ts';
 import { findCancelled, findInvocation } from '../invocation-store.ts';
 import { requireOwn } from '../read-invocation.ts';
+import { tellNoAnswer } from '../turns/end-waiting.ts';
+import type { RunContext } from './run-invocation.ts';
 
 const REASON = 'user_cancellation';
 /** Maximum wait for a payment in flight: its money can't be refunded before its end is known. */
@@ -25,7 +27,7 @@ const PAYMENT_WAIT_MS = 10_000;
  * wallet on chain soon.
  */
 export async function cancelInvocation(
-  ctx: Store & CallServices,
+  ctx: RunContext & CallServices,
   caller: KnownCaller,
   requestId: string,
   once: Once = unkeyed,
@@ -36,6 +38,7 @@ export async function cancelInvocation(
   if (hasEnded(invocation.status) && !isOurs) throw ended(invocation);
   const after = isOurs ? invocation : await endCancelled(ctx, invocation);
   if (after.status !== 'cancelled') throw ended(after);
+  if (invocation.status === 'input_required') void tellNoAnswer(ctx, invocation);
   return { requestId, cancelled: true, refund: formatUsdc(after.refundMicro ?? 0n), reason: REASON };
 }
 

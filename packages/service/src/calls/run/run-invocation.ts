@@ -18,10 +18,17 @@ import type { Store } from '../../store/database.ts';
 import { DatabaseAwayError } from '../../store/database-away.ts';
 import { whileAway } from '../../store/while-away.ts';
 import type { CallServices } from '../call-services.ts';
-import { type Failure, hasEnded, type Invocation, type Outcome } from '../invocation.ts';
+import {
+  type AgentOutcome,
+  type Failure,
+  hasEnded,
+  type Invocation,
+  type Outcome,
+  type Question,
+} from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import { a2aAdapter } from '../protocols/a2a/a2a-call-client.ts';
-import type { Adapter, AgentCall, CallContext } from '../protocols/adapter.ts';
+import type { Adapter, AgentCall, CallContext, CallTarget } from '../protocols/adapter.ts';
 import { callOnce } from '../protocols/call-once.ts';
 import { callHttp } from '../protocols/http-client.ts';
 import { httpTemplateAdapter } from '../protocols/http-template-client.ts';
@@ -29,10 +36,12 @@ import { mcpAdapter } from '../protocols/mcp-call-client.ts';
 import { mipAdapter } from '../protocols/mip-call-client.ts';
 import { openaiAdapter } from '../protocols/openai/openai-client.ts';
 import { callHome, type HomeCallContext } from '../remote/call-home.ts';
+import { type AskContext, askCaller } from '../turns/ask-caller.ts';
 import { findOverdue } from './queue-store.ts';
 
 export interface RunContext
   extends HomeCallContext,
+    AskContext,
     Pick<NodeKeys, 'secrets'>,
     Pick<FileServices, 'filesBaseUrl'>,
     Pick<CallServices, 'finisher'>,
@@ -86,12 +95,10 @@ async function call(
   invocation: Invocation,
   { tokenSealed, home, ...agent }: RunnableAgent,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<AgentOutcome> {
   if (home) return callHome(ctx, { home, invocation, signal });
-  invariant(tokenSealed !== null, 'an agent of this node has an identityToken');
-  const identityToken = ctx.secrets.openOrNull(tokenSealed);
-  if (identityToken === null) return tokenLost;
-  const target = { ...openUpstream(ctx.secrets, { ...agent, id: invocation.agentId }), identityToken };
+  const target = targetOf(ctx, invocation, { ...agent, tokenSealed });
+  if (target === null) return tokenLost;
   const sent = await withLinks(ctx, invocation);
   const outcome = await callAgent(ctx, { target, invocation: sent, signal });
   return whileAway(signal, () => checked(ctx, invocation, outcome));
@@ -105,8 +112,19 @@ async function withLinks(ctx: RunContext, invocation: Invocation): Promise<Invoc
   return input === invocation.input ? invocation : { ...invocation, input };
 }
 
+/** The endpoint of an agent of this node; null: its token is lost. */
+export function targetOf(
+  { secrets }: Pick<NodeKeys, 'secrets'>,
+  { agentId }: Pick<Invocation, 'agentId'>,
+  { tokenSealed, ...agent }: Omit<RunnableAgent, 'home'>,
+): CallTarget | null {
+  invariant(tokenSealed !== null, 'an agent of this node has an identityToken');
+  const identityToken = secrets.openOrNull(tokenSealed);
+  return identityToken === null ? null : { ...openUpstream(secrets, { ...agent, id: agentId }), identityToken };
+}
+
 /** A result that does not fit the schema that the agent declared when the request was accepted is a failure. */
-async function checked(ctx: RunContext, invocation: Invocation, outcome: Outcome): Promise<Outcome> {
+async function checked(ctx: RunContext, invocation: Invocation, outcome: AgentOutcome): Promise<AgentOutcome> {
   if (outcome.kind !== 'completed' || invocation.typesId === null) return outcome;
   const fault = await ctx.typeChecks.faultOfResult(invocation, outcome.result);
   return fault === null ? outcome : { kind: 'failed', reason: 'result_invalid', message: fault };
@@ -137,7 +155,7 @@ export async function runOn(
   const { id, agentId } = invocation;
   const names = { 'agent_network.request_id': id, 'agent_network.agent_id': agentId };
   const askedAt = askedBefore ?? ctx.clock.now();
-  const outcome =
+  const answered =
     invocation.deadline <= askedAt
       ? outOfTime
       : await resumed(id, 'run invocation', names, () =>
@@ -148,11 +166,23 @@ export async function runOn(
     const found = await findInvocation(ctx.db, invocation.id);
     if (found && hasEnded(found.status)) return found;
   }
+  const end =
+    answered.kind === 'asks'
+      ? await whileAway(ctx.runner.signal, () => askCaller(ctx, invocation, answered))
+      : answered;
+  if (end.kind === 'asked' || end.kind === 'lost') return (await findInvocation(ctx.db, invocation.id)) ?? invocation;
+  const outcome = afterDecline(invocation, end);
   // A second time it ends nothing: attempt and state are compared.
   return whileAway(ctx.runner.signal, () => ctx.finisher.finish({ invocation, outcome, askedAt }));
 }
 
-type Call = (ctx: CallContext, call: AgentCall) => Promise<Outcome>;
+/** An agent that can't do without the answer that was declined has not failed by itself. */
+const afterDecline = ({ turns }: Invocation, outcome: Outcome): Outcome =>
+  outcome.kind === 'failed' && outcome.reason === 'agent_error' && turns?.at(-1)?.action === 'decline'
+    ? { ...outcome, reason: 'input_declined' }
+    : outcome;
+
+type Call = (ctx: CallContext, call: AgentCall) => Promise<AgentOutcome>;
 
 const once =
   (adapter: Adapter): Call =>
@@ -169,10 +199,15 @@ const calls: Record<AgentProtocol, Call> = {
 };
 
 /** Calls an agent in the protocol of its endpoint. Never throws for a fault of the agent or the network: every end is an outcome. */
-async function callAgent(ctx: CallContext, call: AgentCall): Promise<Outcome> {
+async function callAgent(ctx: CallContext, call: AgentCall): Promise<AgentOutcome> {
   const outcome = await calls[call.target.protocol](ctx, call);
+  if (outcome.kind === 'asks') return { ...outcome, question: shownQuestion(call.target, outcome.question) };
   return outcome.kind === 'failed' ? { ...outcome, message: shownMessage(call.target, outcome.message) } : outcome;
 }
+
+/** A question without the owner's secrets, which an endpoint may repeat. */
+const shownQuestion = (target: Pick<Upstream, 'headers'>, question: Question): Question =>
+  Object.keys(target.headers).length === 0 ? question : JSON.parse(withoutSecrets(target, JSON.stringify(question)));
 
 const MAX_SHOWN = 560;
 

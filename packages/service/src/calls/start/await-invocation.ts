@@ -6,7 +6,7 @@ import type { RefusalReason } from '../../payments/chain-outbox/refusal-reason.t
 import { paymentOf } from '../../payments/schemes/exact/claim-payments.ts';
 import { paymentPending, paymentRequired, type TermsContext } from '../../payments/x402/payment-required.ts';
 import type { CallServices } from '../call-services.ts';
-import { hasEnded, type Invocation } from '../invocation.ts';
+import { type Invocation, isAtRest } from '../invocation.ts';
 import { findInvocation } from '../invocation-store.ts';
 import type { ChangeHub, ChangeWatch } from '../stream/change-hub.ts';
 import type { Invoked } from './invoke-input.ts';
@@ -18,11 +18,11 @@ const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 500;
 
 /**
- * The invocation when it has ended, or its state after `waitMs` or when this process ends. For one paid by x402, throws PAYMENT_REQUIRED when its payment certainly
+ * The invocation when it has ended or waits for an answer, or its state after `waitMs` or when this process ends. For one paid by x402, throws PAYMENT_REQUIRED when its payment certainly
  * moved nothing, and PAYMENT_PENDING while that is unknown.
  */
 export async function awaitInvocation(ctx: AwaitContext, invoked: Invoked, waitMs: number): Promise<Invocation> {
-  const invocation = hasEnded(invoked.invocation.status) ? invoked.invocation : await waitFor(ctx, invoked, waitMs);
+  const invocation = isAtRest(invoked.invocation.status) ? invoked.invocation : await waitFor(ctx, invoked, waitMs);
   return requirePaid(ctx, invoked, invocation);
 }
 
@@ -61,8 +61,8 @@ async function requirePaid(ctx: AwaitContext, invoked: Invoked, invocation: Invo
 async function waitFor(ctx: AwaitContext, { invocation, ending }: Invoked, waitMs: number): Promise<Invocation> {
   const endMs = performance.now() + waitMs;
   const heard = ending && (await within(ending, waitMs, null).catch(() => null));
-  if (heard && hasEnded(heard.status)) return heard;
-  return watchUntil(ctx, invocation, ({ status }) => hasEnded(status), endMs - performance.now());
+  if (heard && isAtRest(heard.status)) return heard;
+  return watchUntil(ctx, invocation, ({ status }) => isAtRest(status), endMs - performance.now());
 }
 
 /**

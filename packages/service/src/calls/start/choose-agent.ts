@@ -1,6 +1,7 @@
 import type { CallerKind, CallGateway } from '@agent-network/contracts/agents/agent-calls';
 import type { Chosen } from '@agent-network/contracts/agents/match-score';
 import type { InvocationRequest } from '@agent-network/contracts/invocations/invocations';
+import { DEFAULT_INPUT_TIMEOUT_S } from '@agent-network/contracts/invocations/turns';
 import { parseUsdc } from '@agent-network/contracts/money';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import { budgetOf, requireWithinLimits } from '../../accounts/spending-limits.ts';
@@ -266,6 +267,9 @@ export function newInvocation(
     isStreamed: input.isStreamed,
     shownShare,
     isHeldBack: settled.isHeldBack,
+    inputTimeoutS: input.body.interactive ? (input.body.inputTimeout ?? DEFAULT_INPUT_TIMEOUT_S) : null,
+    turn: 1,
+    turns: input.body.interactive ? [] : null,
     task: input.body.task,
     input: input.body.input,
     capability: input.body.capability ?? null,

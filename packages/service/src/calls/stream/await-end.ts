@@ -1,6 +1,6 @@
 import type { Store } from '../../store/database.ts';
 import type { CallServices } from '../call-services.ts';
-import { hasEnded, type Invocation } from '../invocation.ts';
+import { hasEnded, type Invocation, isAtRest } from '../invocation.ts';
 import { findStates } from '../record-store.ts';
 
 /** The end of the wait: its time is over, or the caller has gone. */
@@ -10,7 +10,7 @@ export interface Wait {
 }
 
 /**
- * Resolves when a request has ended, or when the wait is over, or when this process stops. Resolves to the request if it ended in this
+ * Resolves when a request has ended or waits for an answer, or when the wait is over, or when this process stops. Resolves to the request if it ended in this
  * process; null: read it.
  * `running`: its end in this process, when the caller has it.
  */
@@ -33,6 +33,7 @@ export async function awaitEnd(
     const heard = running && (await Promise.race([running.catch(() => null), over]));
     // Work that another process has taken over ends here with the request still open.
     if (heard && hasEnded(heard.status)) return heard;
+    if (heard && isAtRest(heard.status)) return null;
     if (!isOver) await awaitChange(ctx, requestId, AbortSignal.any([signalOf(over), ctx.runner.signal]));
     return null;
   } finally {
@@ -58,7 +59,7 @@ async function awaitChange(ctx: Store & CallServices, requestId: string, over: A
   try {
     while (!over.aborted) {
       const [state] = await findStates(ctx.db, [requestId]);
-      if (!state || hasEnded(state.status)) return;
+      if (!state || isAtRest(state.status)) return;
       // Chunks alone do not end it.
       do watch.takeSaid();
       while ((await watch.next(ASK_AGAIN_MS, over)) && !over.aborted && watch.takeSaid()?.length);

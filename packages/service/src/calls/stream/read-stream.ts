@@ -1,7 +1,7 @@
 import type { StreamEventType } from '@agent-network/contracts/invocations/stream-event-types';
 import type { Store } from '../../store/database.ts';
 import type { CallServices } from '../call-services.ts';
-import { hasEnded, isWithheld } from '../invocation.ts';
+import { hasEnded, isAtRest, isWithheld } from '../invocation.ts';
 import { toCreated, toRecord } from '../invocation-view.ts';
 import type { InvocationRecord, InvocationState } from '../record-store.ts';
 import { type Chunk, countChunks } from './stream-store.ts';
@@ -18,13 +18,14 @@ const FIRST_CHUNK_ID = 3;
 /** Poll interval behind the hub and the stream poller, in case both miss a change. */
 const ASK_AGAIN_MS = 60_000;
 
-/** True if a reader who has the events up to this one has the last of a request that has ended. */
+/** True if a reader who has the events up to this one has the last of a request that has ended, or the question that waits. */
 export async function hasWhole(ctx: Store, invocation: InvocationState, last: number): Promise<boolean> {
-  const { id, status } = invocation;
-  if (!hasEnded(status) || last < FIRST_CHUNK_ID) return false;
-  if (isWithheld(invocation)) return last >= endIdOf(0);
-  const chunks = await countChunks(ctx.db, [id]);
-  return last >= endIdOf(chunks.get(id) ?? 0);
+  const { id, status, inputTimeoutS } = invocation;
+  if (!isAtRest(status) || last < FIRST_CHUNK_ID) return false;
+  if (isWithheld(invocation) && inputTimeoutS === null) return last >= endIdOf(0);
+  const chunks = await countChunks(ctx.db, [id], isWithheld(invocation) ? [id] : []);
+  const count = chunks.get(id) ?? 0;
+  return last >= (hasEnded(status) ? endIdOf(count) : idOf(count));
 }
 
 /** A reader's position. */
@@ -33,7 +34,7 @@ interface Told {
 }
 
 /**
- * Events of a request after the given id, until it has ended. They derive from stored rows, so any process can send them from any position,
+ * Events of a request after the given id, until it has ended or waits for an answer. They derive from stored rows, so any process can send them from any position,
  * and each reader gets every event once; the last is the only terminal one. A reader that has caught up gets chunks without a query.
  */
 export async function* readStream(
@@ -82,7 +83,7 @@ async function* tellStored(ctx: CallServices, requestId: string, told: Told): As
     yield* tell(told, firstEvents(invocation));
     const events = chunks.map((chunk) => chunkEvent(requestId, chunk));
     yield* tell(told, end ? [...events, endOf(end.record, end.count)] : events);
-    if (isWhole) return end !== null;
+    if (isWhole) return end !== null || invocation.status === 'input_required';
   }
 }
 

@@ -3,6 +3,7 @@ import type { Store } from '../../store/database.ts';
 import { isRolledBack } from '../../store/database-away.ts';
 import type { Invocation } from '../invocation.ts';
 import type { StoragePace } from '../storage.ts';
+import { lastQuestionPosition } from '../turns/turn-store.ts';
 import type { ChangeHub } from './change-hub.ts';
 import { type Append, appendChunks, type Chunk, type EncodedChunk, measureChunks, readChunks } from './stream-store.ts';
 
@@ -15,7 +16,7 @@ export const MAX_CHUNK_BYTES = 64 * 1024;
 const MAX_HANDED_BYTES = 16 * 1024;
 
 /** One chunk of an agent. */
-export type Said = Pick<Chunk, 'type' | 'data'>;
+export type Said = Pick<Chunk, 'data'> & { readonly type: Exclude<Chunk['type'], 'invocation.input_required'> };
 
 export interface ChunkRecorder {
   /** Stores the agent's next chunks in one batch. Resolves false when another attempt has the request. */
@@ -67,7 +68,7 @@ export function createChunkWriter(ctx: Pick<Store, 'db'> & { readonly storagePac
 }
 
 /**
- * Stores the chunks of one attempt. An agent that is called again, after a process died or its connection broke, repeats its chunks: equal
+ * Stores the chunks of one attempt, behind those of earlier turns. An agent that is called again, after a process died or its connection broke, repeats its chunks: equal
  * ones are skipped, so that no reader gets one twice. `isRepetition`: the request was sent before.
  */
 export async function createChunkRecorder(
@@ -76,7 +77,8 @@ export async function createChunkRecorder(
   isRepetition = invocation.attempt > 1,
 ): Promise<ChunkRecorder> {
   const stored = isRepetition ? await measureChunks(ctx.db, invocation.id) : { count: 0, bytes: 0 };
-  const earlier = stored.count > 0 ? await readChunks(ctx.db, invocation.id, 0, MAX_CHUNKS) : [];
+  const before = stored.count > 0 && invocation.turn > 1 ? await lastQuestionPosition(ctx.db, invocation.id) : 0;
+  const earlier = stored.count > before ? await readChunks(ctx.db, invocation.id, before, MAX_CHUNKS) : [];
   let position = stored.count;
   let { bytes } = stored;
   let repeated = 0;

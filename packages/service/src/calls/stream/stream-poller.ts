@@ -26,8 +26,6 @@ export interface Sight extends ChunkPage {
 const PAGE = { chunks: 64, bytes: 64 * 1024 };
 const MAX_BATCH = 25;
 
-const nothing: ChunkPage = { chunks: [], isWhole: true };
-
 export function createStreamPoller(
   ctx: Store & NodeProcess & Telemetry & { readonly changeHub: ChangeHub },
 ): StreamPoller {
@@ -44,16 +42,9 @@ async function lookAt({ db }: Store, positions: readonly StreamPosition[]): Prom
   const byId = new Map(found.map((invocation) => [invocation.id, invocation]));
   const ended = found.filter(({ status }) => hasEnded(status)).map(({ id }) => id);
   const withheld = new Set(found.filter(isWithheld).map(({ id }) => id));
-  const counts =
-    ended.length > 0
-      ? await countChunks(
-          db,
-          ended.filter((id) => !withheld.has(id)),
-        )
-      : new Map<string, number>();
+  const counts = ended.length > 0 ? await countChunks(db, ended, [...withheld]) : new Map<string, number>();
   // Chunks are read after the state: an ended request has all of its chunks stored.
-  const read = await readChunkPages(db, positions, PAGE);
-  const pages = positions.map(({ requestId }, index) => (withheld.has(requestId) ? nothing : read[index]));
+  const pages = await readChunkPages(db, positions, { ...PAGE, withheld: [...withheld] });
   const isLast = (id: string, index: number) => pages[index]?.isWhole === true && ended.includes(id);
   const last = positions.map(({ requestId }) => requestId).filter(isLast);
   const records = last.length > 0 ? await findRecords(db, last) : new Map<string, InvocationRecord>();

@@ -3,7 +3,7 @@ import type { Sql } from '../../store/sql.ts';
 
 export interface Chunk {
   readonly position: number;
-  readonly type: Extract<StreamEventType, 'invocation.status' | 'invocation.chunk'>;
+  readonly type: Extract<StreamEventType, 'invocation.status' | 'invocation.chunk' | 'invocation.input_required'>;
   readonly data: unknown;
   readonly createdAt: Date;
 }
@@ -73,6 +73,9 @@ export interface StreamPosition {
   readonly after: number;
 }
 
+/** SQL: true for a question, which is shown although the chunks of the request are withheld. */
+const IS_QUESTION = `type = 'invocation.input_required'`;
+
 export interface ChunkPage {
   readonly chunks: readonly Chunk[];
   /** True when no chunk is left behind the page. */
@@ -83,7 +86,7 @@ export interface ChunkPage {
 export async function readChunkPages(
   sql: Sql,
   positions: readonly StreamPosition[],
-  page: { chunks: number; bytes: number },
+  page: { chunks: number; bytes: number; withheld: readonly string[] },
 ): Promise<ChunkPage[]> {
   const rows = await sql.query<Chunk & { nth: bigint; bytes: bigint }>(
     'read-chunk-pages',
@@ -93,12 +96,19 @@ export async function readChunkPages(
        cross join lateral (
          select position, own, sum(own) over (order by position) as bytes from (
            select position, coalesce(bytes, octet_length(data::text)) as own
-             from invocation_chunk where invocation_id = r.id and position > r.after order by position limit $3) next
+             from invocation_chunk where invocation_id = r.id and position > r.after and (r.id <> all($5) or ${IS_QUESTION})
+              order by position limit $3) next
        ) p
        join invocation_chunk c on c.invocation_id = r.id and c.position = p.position
       where p.bytes - p.own < $4
       order by r.nth, c.position`,
-    [positions.map(({ requestId }) => requestId), positions.map(({ after }) => after), page.chunks, page.bytes],
+    [
+      positions.map(({ requestId }) => requestId),
+      positions.map(({ after }) => after),
+      page.chunks,
+      page.bytes,
+      page.withheld,
+    ],
   );
   const pages = Map.groupBy(rows, ({ nth }) => Number(nth));
   return positions.map((_, index) => {
@@ -122,12 +132,17 @@ export const readMarks = (
     [requestIds],
   );
 
-/** Number of chunks of each request, which is the position of the last. */
-export async function countChunks(sql: Sql, requestIds: readonly string[]): Promise<Map<string, number>> {
+/** Number of chunks of each request, which is the position of the last; of those withheld, the position of the last question. */
+export async function countChunks(
+  sql: Sql,
+  requestIds: readonly string[],
+  withheld: readonly string[] = [],
+): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: string; count: number }>(
     'count-chunks',
-    'select invocation_id as id, max(position) as count from invocation_chunk where invocation_id = any($1) group by invocation_id',
-    [requestIds],
+    `select invocation_id as id, max(position) as count from invocation_chunk
+      where invocation_id = any($1) and (invocation_id <> all($2) or ${IS_QUESTION}) group by invocation_id`,
+    [requestIds, withheld],
   );
   return new Map(rows.map(({ id, count }) => [id, count]));
 }

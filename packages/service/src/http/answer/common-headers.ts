@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 export const commonHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'ETag, Content-Disposition, Content-Range, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Type, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed, X-Registry-Position, X-Result-Token, PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Should-Retry, A2A-Extensions, X-A2A-Extensions, WWW-Authenticate',
+    'ETag, Content-Disposition, Content-Range, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Type, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed, X-Registry-Position, X-Result-Token, X-Answer-Token, PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Should-Retry, A2A-Extensions, X-A2A-Extensions, WWW-Authenticate',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -25,7 +25,7 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
   // Stock clients send headers of their own, which differ with their version: without credentials, `*` stands for all but Authorization.
   'access-control-allow-headers':
-    '*, Accept, Authorization, Content-Type, Content-Digest, Content-Disposition, Range, If-Range, Idempotency-Key, If-None-Match, X-Request-Id, X-Sync, X-Payment-Method, X-Payment-Scheme, X-Agent-Network-Via, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT, X-Result-Token, SIGN-IN-WITH-X, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Method, Mcp-Name, A2A-Version, A2A-Extensions, X-A2A-Extensions',
+    '*, Accept, Authorization, Content-Type, Content-Digest, Content-Disposition, Range, If-Range, Idempotency-Key, If-None-Match, X-Request-Id, X-Sync, X-Payment-Method, X-Payment-Scheme, X-Agent-Network-Via, Last-Event-ID, PAYMENT-SIGNATURE, X-PAYMENT, X-Result-Token, X-Answer-Token, SIGN-IN-WITH-X, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Method, Mcp-Name, A2A-Version, A2A-Extensions, X-A2A-Extensions',
   'access-control-max-age': '86400',
 };
 

@@ -36,7 +36,7 @@ import { listAgentCalls, listAgentErrors, readAgentEarnings } from '../../calls/
 import { listOwnAgents, readOverview } from '../../calls/read/read-overview.ts';
 import { readProgress } from '../../calls/read/read-progress.ts';
 import { readUsage } from '../../calls/read/read-usage.ts';
-import { resultTokenOf } from '../../calls/read-invocation.ts';
+import { answerTokenOf, resultTokenOf } from '../../calls/read-invocation.ts';
 import { keylessResourceOf, resourceOf } from '../../calls/start/invocation-purchase.ts';
 import { invokeAgent } from '../../calls/start/invoke-agent.ts';
 import { invokeKeyless } from '../../calls/start/invoke-keyless.ts';
@@ -307,6 +307,7 @@ async function answerKeyless(ctx: HttpContext, call: Call) {
     signedIn: await signedInWith(ctx, headers, [path]),
   };
   let resultToken: string | null = null;
+  let answerToken: string | null = null;
   const answer = await answerInvoked(ctx, call, path, async (asked) => {
     const { agentId } = params;
     const key = {
@@ -322,12 +323,17 @@ async function answerKeyless(ctx: HttpContext, call: Call) {
       : await invokeKeyless(ctx, { ...wanted, ...proof });
     if (!invoked.isWithheld) resultToken = resultTokenOf(ctx, invoked.invocation.id);
     if (resultToken !== null) call.setHeader('x-result-token', resultToken);
+    if (!invoked.isWithheld && invoked.invocation.inputTimeoutS !== null) {
+      answerToken = answerTokenOf(ctx, invoked.invocation.id);
+      call.setHeader('x-answer-token', answerToken);
+    }
     return invoked;
   }).catch((error) => {
     if (!(error instanceof PaymentRequiredError)) throw error;
     throw withExtensions(ctx, error, params.agentId);
   });
-  return answer instanceof SseAnswer || resultToken === null ? answer : { ...answer, resultToken };
+  if (answer instanceof SseAnswer || resultToken === null) return answer;
+  return { ...answer, resultToken, ...(answerToken === null ? {} : { answerToken }) };
 }
 
 interface SetsHeaders {

@@ -1,6 +1,6 @@
 import type { Api } from '@agent-network/contracts/api';
 import { invokeBulk, readBulk } from '../../calls/bulk/invoke-bulk.ts';
-import { hasEnded, type Invocation } from '../../calls/invocation.ts';
+import { type Invocation, isAtRest } from '../../calls/invocation.ts';
 import { toAgentResult, toCreated, toRecord } from '../../calls/invocation-view.ts';
 import { quoteInvocation } from '../../calls/pricing/quote-invocation.ts';
 import { exportRequests, listInvocations } from '../../calls/read/list-invocations.ts';
@@ -14,6 +14,7 @@ import { invokeAgent } from '../../calls/start/invoke-agent.ts';
 import { invokeAuto } from '../../calls/start/invoke-auto.ts';
 import type { Invoked, InvokeInput } from '../../calls/start/invoke-input.ts';
 import { hasWhole, readStream } from '../../calls/stream/read-stream.ts';
+import { answerInput } from '../../calls/turns/answer-question.ts';
 import { requireAllowedUrl } from '../../events/webhooks/webhook-client.ts';
 import { invalid } from '../../lib/app-error.ts';
 import { assetOf } from '../../payments/ledger/asset-account.ts';
@@ -24,7 +25,7 @@ import { type Delivery, setPaymentResponse, setVoucherResponse } from '../answer
 import { SseAnswer } from '../answer/sse.ts';
 import type { HandlerCall, Handlers } from '../request/handler.ts';
 import type { HttpContext } from '../request/http-context.ts';
-import { readerOf, resumeAfter } from './reader-of.ts';
+import { answererOf, readerOf, resumeAfter } from './reader-of.ts';
 
 export const invocationHandlers = {
   invokeAgent: (ctx, call) =>
@@ -52,7 +53,14 @@ export const invocationHandlers = {
     const reader = await readerOf(ctx, caller, { requestId: params.requestId, headers });
     return readReceipt(ctx, reader, params.requestId);
   },
-  cancelInvocation: (ctx, { caller, params, once }) => cancelInvocation(ctx, caller, params.requestId, once),
+  async cancelInvocation(ctx, { caller, params, headers, once }) {
+    const answerer = await answererOf(ctx, caller, { requestId: params.requestId, headers });
+    return cancelInvocation(ctx, answerer, params.requestId, once);
+  },
+  async answerInput(ctx, { caller, params, headers, body }) {
+    const answerer = await answererOf(ctx, caller, { requestId: params.requestId, headers });
+    return answerInput(ctx, answerer, params.requestId, body);
+  },
   async streamInvocation(ctx, { caller, params, query, headers }) {
     const reader = await readerOf(ctx, caller, { requestId: params.requestId, headers });
     const state = await readFollowed(ctx, reader, params.requestId);
@@ -184,8 +192,8 @@ export async function setPaymentHeaders(
   });
 }
 
-/** The answer to a start: the record if the request has ended, as for a repetition, so that an end always comes with its result. */
+/** The answer to a start: the record if the request has ended or asks, so that an end always comes with its result, and a question with it. */
 function shownAs(invocation: Invocation, isForAgent: boolean) {
-  if (!hasEnded(invocation.status)) return toCreated(invocation);
+  if (!isAtRest(invocation.status)) return toCreated(invocation);
   return isForAgent ? toAgentResult(invocation) : toRecord(invocation);
 }

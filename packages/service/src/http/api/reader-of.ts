@@ -1,6 +1,6 @@
 import type { Caller, KnownCaller } from '../../accounts/caller.ts';
 import { useSignIn } from '../../accounts/proofs/sign-in-with-x.ts';
-import { keylessReader } from '../../calls/read/keyless-reader.ts';
+import { keylessAnswerer, keylessReader } from '../../calls/read/keyless-reader.ts';
 import type { HttpContext } from '../request/http-context.ts';
 
 export interface KeylessHeaders {
@@ -32,6 +32,19 @@ export async function readerOf(
     ['', '/events', '/receipt'].map((part) => `/invoke/${requestId}${part}`),
   );
   return keylessReader(ctx, requestId, { resultToken: headers['x-result-token'] ?? null, signedIn });
+}
+
+/** The caller that answers or cancels a request: the authenticated one, or without an API key the one with its answerToken. */
+export async function answererOf(
+  ctx: HttpContext,
+  caller: Caller,
+  {
+    requestId,
+    headers,
+  }: { readonly requestId: string; readonly headers: { readonly 'x-answer-token'?: string | undefined } },
+): Promise<KnownCaller> {
+  if (caller.kind !== 'anonymous') return caller;
+  return keylessAnswerer(ctx, requestId, headers['x-answer-token'] ?? '');
 }
 
 interface Resumed {

@@ -248,16 +248,28 @@ export const reference: Readonly<Record<string, readonly PageOfCalls[]>> = {
       calls: ['invokeAgent', 'quoteInvocation', 'cancelInvocation', 'invokeBulk', 'getBulk'],
     },
     {
+      slug: 'api/questions',
+      title: 'Questions and receipts',
+      about: 'Answer an agent that asks back; prove what was called.',
+      calls: ['answerInput', 'getReceipt'],
+    },
+    {
       slug: 'api/other-calls',
-      title: 'Call without a key, or by task',
-      about: 'Pay with a wallet alone, or let the node choose the agent.',
-      calls: ['invokeKeyless', 'invokeAuto'],
+      title: 'Call without a key',
+      about: 'Pay with a wallet alone.',
+      calls: ['invokeKeyless'],
+    },
+    {
+      slug: 'api/calls-by-task',
+      title: 'Call by task',
+      about: 'Let the node choose the agent.',
+      calls: ['invokeAuto'],
     },
     {
       slug: 'api/requests',
       title: 'Requests',
-      about: 'Read, stream, list and prove what was called.',
-      calls: ['getInvocation', 'streamInvocation', 'listInvocations', 'getReceipt'],
+      about: 'Read, stream and list what was called.',
+      calls: ['getInvocation', 'streamInvocation', 'listInvocations'],
     },
     {
       slug: 'api/files',
@@ -303,8 +315,8 @@ export const reference: Readonly<Record<string, readonly PageOfCalls[]>> = {
     {
       slug: 'api/account',
       title: 'Account',
-      about: 'Plan, usage, figures, audit log, export.',
-      calls: ['getAccount', 'getProgress', 'getUsage', 'getOverview', 'listAudit', 'exportRequests'],
+      about: 'Plan, usage, figures, export.',
+      calls: ['getAccount', 'getProgress', 'getUsage', 'getOverview', 'exportRequests'],
     },
     {
       slug: 'api/sign-in',
@@ -325,8 +337,8 @@ export const reference: Readonly<Record<string, readonly PageOfCalls[]>> = {
     {
       slug: 'api/keys',
       title: 'API keys',
-      about: 'Create, list, roll and revoke keys.',
-      calls: ['listApiKeys', 'createApiKey', 'rollApiKey', 'revokeApiKey'],
+      about: 'Create, list, roll and revoke keys; the audit log.',
+      calls: ['listApiKeys', 'createApiKey', 'rollApiKey', 'revokeApiKey', 'listAudit'],
     },
     {
       slug: 'api/webhooks',

@@ -9,7 +9,7 @@ import type { Client } from './client.ts';
 import type { HttpContext } from './http-context.ts';
 import type { Upload } from './upload.ts';
 
-type CallerOf<E extends Endpoint> = E extends { readonly auth: 'none' } | { readonly keyless: 'reads' }
+type CallerOf<E extends Endpoint> = E extends { readonly auth: 'none' } | { readonly keyless: 'reads' | 'answers' }
   ? Caller
   : E['auth'] extends 'agent'
     ? AgentCaller

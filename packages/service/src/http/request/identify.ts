@@ -54,6 +54,8 @@ function missingKey({ gateways }: HttpContext, row: Endpoint, c: Context): AppEr
   if (c.req.header('x-api-key') !== undefined) return new AppError('UNAUTHORIZED', `${send}, not X-API-Key.`);
   if (row.keyless === 'reads')
     return new AppError('UNAUTHORIZED', `${send}, or the X-Result-Token that came with the call's answer.`);
+  if (row.keyless === 'answers')
+    return new AppError('UNAUTHORIZED', `${send}, or the X-Answer-Token that came with the call's answer.`);
   if (row === api.invokeAgent && gateways.has('x402')) {
     const help = { page: '/dashboard/keys', docs: '/docs/paying#keyless', command: 'agentnet login' };
     const message = `${send}; or call without a key, paid by a wallet: POST /x402/${c.req.param('agentId')}.`;
@@ -70,7 +72,9 @@ const showsRequest = (c: Context): boolean =>
 const isLink = (row: Endpoint, c: Context): boolean => row.bytes === 'answered' && c.req.query('sig') !== undefined;
 
 const needsNoCaller = (row: Endpoint, c: Context): boolean =>
-  row.auth === 'none' || (row.keyless === 'reads' && (showsRequest(c) || isLink(row, c)));
+  row.auth === 'none' ||
+  (row.keyless === 'reads' && (showsRequest(c) || isLink(row, c))) ||
+  (row.keyless === 'answers' && c.req.header('x-answer-token') !== undefined);
 
 async function bySession(ctx: HttpContext, row: Endpoint, c: Context, token: string): Promise<Caller | null> {
   if (needsNoCaller(row, c)) {

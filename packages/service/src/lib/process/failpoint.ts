@@ -15,6 +15,8 @@ const steps = [
   'read-mined',
   'record-commit',
   'agent-call',
+  'ask-commit',
+  'answer-commit',
   'sign-bill-commit',
   'end-bill-commit',
   'finish-commit',

@@ -3,7 +3,7 @@ const HIDDEN = '[redacted]';
 
 /** Field and header names that are redacted in logs, in any spelling: `api_key`, `x-api-key`, `apiKey`. */
 const SECRET_NAME =
-  /(authorization|cookies?|api-?key|signatures?|private-?key|secret|secret-?key|passw(or)?d|mnemonic|(identity|access|bearer|refresh|session|csrf|result)-?token)$|^(x?-?payment|sign-in-with-x)$/;
+  /(authorization|cookies?|api-?key|signatures?|private-?key|secret|secret-?key|passw(or)?d|mnemonic|(identity|access|bearer|refresh|session|csrf|result|answer)-?token)$|^(x?-?payment|sign-in-with-x)$/;
 
 /** Log fields in which 32 bytes are public hashes that operators look up on the chain. In any other field they may be a key. */
 const PUBLIC_HASH = 'hash|hashes|txHash|transactionHash|transaction|blockHash|nonce|digest';
@@ -20,7 +20,7 @@ const SECRET_TEXT: [RegExp, string | ((match: string) => string)][] = [
   [/(\b\w*(?:password|passwd|api_?key|secret)=)[^&\s"\\;]+/gi, `$1${HIDDEN}`],
   [/\b(?!file:|node:)[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>\\)]+/gi, redactUrl],
   [/(\bank_(?:live|test)_(?:[0-9A-Za-z]{12}_)?)[\w-]+/g, `$1${HIDDEN}`],
-  [/(\banr_)[\w-]+/g, `$1${HIDDEN}`],
+  [/(\ban[ra]_)[\w-]+/g, `$1${HIDDEN}`],
   [/(\bwhsec_)[\w+/=-]+/g, `$1${HIDDEN}`],
   [/(\bses_[0-9a-z]{26}\.)[\w-]+/g, `$1${HIDDEN}`],
   [/(\b(?:bearer|basic)\s+)[^\s"\\]+/gi, `$1${HIDDEN}`],

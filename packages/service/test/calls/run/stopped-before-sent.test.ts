@@ -41,7 +41,7 @@ it('a call that its process stopped before sending it is sent by the next proces
   };
   const stopped = await callOnce(h.ctx, { target, invocation, signal: AbortSignal.abort(STOPPING) }, adapter);
   expect(stopped.kind).toBe('failed');
-  expect([sent, await findUpstreamCall(h.ctx.db, invocation.id)]).toEqual([0, null]);
+  expect([sent, await findUpstreamCall(h.ctx.db, invocation)]).toEqual([0, null]);
   const { signal } = new AbortController();
   expect(await callOnce(h.ctx, { target, invocation, signal }, adapter)).toMatchObject({ kind: 'completed' });
   expect(sent).toBe(1);

@@ -72,14 +72,14 @@ describe('the recipes work as they stand', () => {
 
   it('follow-up questions', async () => {
     const asksForDay: Behaviour = ({ body }, response) => {
-      const day = body.input.answers['Which day?'];
-      const result = day ? { booked: day } : { question: 'Which day?' };
-      answerWith(200, { result })({ headers: {}, body }, response);
+      const day = body.answers?.[0].input.day;
+      const question = { status: 'input_required', input: { message: 'Which day?' } };
+      answerWith(200, day ? { result: { booked: day } } : question)({ headers: {}, body }, response);
     };
     const booker = await startTestAgent(h, { perRequest: '0.05', behaviour: asksForDay });
     onTestFinished(() => booker.die());
-    const printed = await runProgram('questions.ts', block('ts', 'question'), { AGENT_ID: booker.id });
-    expect(printed).toBe("2 { booked: 'Friday' }");
+    const printed = await runProgram('questions.ts', block('ts', 'onInput'), { AGENT_ID: booker.id });
+    expect(printed).toBe("The agent asks: Which day?\n2 { booked: 'Friday' }");
   });
 
   it('several agents', async () => {

@@ -58,7 +58,10 @@ const callColumns: readonly Column<AgentCallItem>[] = [
 ];
 
 const PAGE_SIZE = 50;
-const statuses = [{ value: '', label: 'All' }, ...requestStatuses.map((value) => ({ value, label: value }))];
+const statuses = [
+  { value: '', label: 'All' },
+  ...requestStatuses.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
+];
 const errors = [{ value: '', label: 'Any' }, ...failureReasons.map((value) => ({ value, label: errorText(value) }))];
 const periods = [{ value: '', label: 'Any time' }, ...callPeriods];
 

@@ -77,7 +77,7 @@ async function sendMessage(
   const posted = { url, body, headers: { ...headers, ...extensionHeaders(agent) }, proof };
   const reply = recorder ? await postForEvents(ctx, call, posted) : await post(ctx, call, posted);
   if (reply.kind === 'billed') return reply;
-  const record = (taskId: string) => whileAway(call.signal, () => recordHandle(ctx.db, invocation.id, taskId));
+  const record = (taskId: string) => whileAway(call.signal, () => recordHandle(ctx.db, invocation, taskId));
   if (reply.kind === 'events') {
     invariant(recorder !== null, 'the agent returned events for a message that was not streamed');
     const streamed = await followA2aStream(reply.bytes, recorder, record, (value) => resultIn(agent, value));

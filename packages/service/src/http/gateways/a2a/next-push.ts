@@ -10,7 +10,8 @@ export interface Push {
 }
 
 /** The next message about a task; null: nothing new. After the end there are no more messages. */
-export function nextPush(told: ToldState, status: RequestRecord['status']): Push | null {
+export function nextPush(told: ToldState, now: RequestRecord['status']): Push | null {
+  const status = now === 'input_required' ? 'processing' : now;
   const isOpen = status === 'pending' || status === 'processing';
   if (told === 'ended' || told === status) return null;
   if (told === 'nothing') return { what: 'task', told: isOpen ? status : 'ended' };

@@ -32,6 +32,7 @@ export interface TaskShape {
 const states: Record<RequestRecord['status'], TaskState> = {
   pending: 'TASK_STATE_SUBMITTED',
   processing: 'TASK_STATE_WORKING',
+  input_required: 'TASK_STATE_WORKING',
   completed: 'TASK_STATE_COMPLETED',
   failed: 'TASK_STATE_FAILED',
   cancelled: 'TASK_STATE_CANCELED',

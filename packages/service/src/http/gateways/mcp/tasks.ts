@@ -1,4 +1,4 @@
-import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import { openStatuses, type RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
@@ -30,7 +30,7 @@ export function takesTasks({ mcpReq }: ToolCallContext): boolean {
 type TaskState = Pick<RequestRecord, 'requestId' | 'status' | 'createdAt'> & { readonly completedAt?: string | null };
 
 const statusOf = (status: RequestRecord['status']) =>
-  status === 'pending' || status === 'processing' ? 'working' : status === 'cancelled' ? 'cancelled' : 'completed';
+  openStatuses.includes(status) ? 'working' : status === 'cancelled' ? 'cancelled' : 'completed';
 
 const taskOf = (ctx: HttpContext, { requestId, status, createdAt, completedAt }: TaskState) => ({
   taskId: requestId,

@@ -139,6 +139,7 @@ export interface LastChunks {
 const responseStatus = {
   pending: 'queued',
   processing: 'in_progress',
+  input_required: 'in_progress',
   completed: 'completed',
   failed: 'failed',
   cancelled: 'cancelled',

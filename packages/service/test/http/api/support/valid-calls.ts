@@ -100,6 +100,11 @@ export const validCalls: Record<EndpointName, (world: World) => ValidCall> = {
   getInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),
   getReceipt: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),
   cancelInvocation: ({ owner, openRequestId }) => ({ key: owner.key, params: { requestId: openRequestId } }),
+  answerInput: ({ owner, askingRequestId, inputId }) => ({
+    key: owner.key,
+    params: { requestId: askingRequestId },
+    body: { inputId, action: 'accept', input: { a: 1 }, message: 'This one.' },
+  }),
   streamInvocation: ({ owner, requestId }) => ({ key: owner.key, params: { requestId } }),
   listInvocations: ({ owner }) => ({ key: owner.key, params: {} }),
   exportRequests: ({ owner }) => ({ key: owner.key, params: {} }),

@@ -6,7 +6,7 @@ import { startSession } from '../../../../src/accounts/keys/manage-sessions.ts';
 import { type Harness, send, startHarness, type TestAccount } from '../../../support/harness.ts';
 import { insertHeldWithdrawal } from '../../../support/held-payout.ts';
 import { registerOnChain } from '../../../support/registry-actions.ts';
-import { startTestAgent, type TestAgent } from '../../../support/test-agent.ts';
+import { answerWith, type Behaviour, startTestAgent, type TestAgent } from '../../../support/test-agent.ts';
 import { deposit } from '../../../support/treasury.ts';
 import { until } from '../../../support/until.ts';
 import { newVoucherPayer } from '../../../support/voucher-payer.ts';
@@ -28,6 +28,9 @@ export interface World {
   readonly requestId: string;
   /** A request that never ends. */
   readonly openRequestId: string;
+  /** A request that waits for an answer, and its question. */
+  readonly askingRequestId: string;
+  readonly inputId: string;
   readonly bulkId: string;
   readonly keyId: string;
   readonly rolledKeyId: string;
@@ -64,6 +67,12 @@ export async function startWorld(): Promise<World> {
   }
 }
 
+/** Asks first, and never ends. */
+const asks: Behaviour = ({ body, headers }, response) => {
+  if (!body.answers)
+    answerWith(200, { status: 'input_required', input: { message: 'Which?' } })({ body, headers }, response);
+};
+
 /** Says of each call that a page of the node makes it: what else is refused of some, their own tests see. */
 const fromOwnPage = (h: Harness): Harness => ({
   ...h,
@@ -75,19 +84,22 @@ async function furnish(harness: Harness): Promise<World> {
   const h = fromOwnPage(harness);
   const bystander = await h.newAccount();
   const [owner, stranger, receiver] = await Promise.all([h.newAccount(), h.newAccount(), startReceiver()]);
-  const [agent, strangersAgent, silent] = await Promise.all([
+  const [agent, strangersAgent, silent, asking] = await Promise.all([
     startTestAgent(h, { owner, perRequest: '0.05' }),
     startTestAgent(h, { owner: stranger, perRequest: '0', capabilities: ['testing', 'answering'] }),
     startTestAgent(h, { owner: stranger, perRequest: '0', behaviour: () => undefined }),
+    startTestAgent(h, { owner: stranger, perRequest: '0', behaviour: asks }),
   ]);
-  const made = await makeThings(h, owner, { agent, strangersAgent, silent, receiverUrl: receiver.url });
+  const made = await makeThings(h, owner, { agent, strangersAgent, silent, asking, receiverUrl: receiver.url });
+  // Nobody else is to find it.
+  await h.request('DELETE', `/agents/${asking.id}`, { key: stranger.key });
   strangersAgent.calls.length = 0;
   await untilQuiet(h);
   return {
     ...{ h, owner, stranger, bystander, agent, strangersAgent, receiverUrl: receiver.url },
     ...made,
     async stop() {
-      await Promise.all([agent.die(), strangersAgent.die(), silent.die()]);
+      await Promise.all([agent.die(), strangersAgent.die(), silent.die(), asking.die()]);
       await h.stop();
       await receiver.stop();
     },
@@ -98,11 +110,12 @@ interface Parts {
   readonly agent: TestAgent;
   readonly strangersAgent: TestAgent;
   readonly silent: TestAgent;
+  readonly asking: TestAgent;
   readonly receiverUrl: string;
 }
 
 async function makeThings(h: Harness, { accountId, key, address }: TestAccount, parts: Parts) {
-  const { agent, strangersAgent, silent, receiverUrl: url } = parts;
+  const { agent, strangersAgent, silent, asking, receiverUrl: url } = parts;
   const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
     const answer = await h.request('POST', path, { key, body, headers });
     if (answer.status !== 200) throw new Error(`POST ${path} answered ${JSON.stringify(answer.body)}`);
@@ -116,6 +129,8 @@ async function makeThings(h: Harness, { accountId, key, address }: TestAccount, 
   const { quoteId } = await post(`/invoke/${agent.id}/quote`, { task: 'hello' });
   const { requestId } = await post(`/invoke/${strangersAgent.id}`, { task: 'hello' }, { 'x-sync': 'true' });
   const { requestId: openRequestId } = await post(`/invoke/${silent.id}`, { task: 'hello' });
+  const asked = { task: 'hello', interactive: true, inputTimeout: 86_000, deadline: new Date(Date.now() + 3_600_000) };
+  const { requestId: askingRequestId, inputRequest } = await post(`/invoke/${asking.id}`, asked, { 'x-sync': 'true' });
   const { bulkId } = await post('/invoke/bulk', { task: 'hello', agents: [strangersAgent.id] });
   const { keyId } = await post('/account/keys', { name: 'spare' });
   const { keyId: rolledKeyId } = await post('/account/keys', { name: 'to be rolled' });
@@ -146,6 +161,8 @@ async function makeThings(h: Harness, { accountId, key, address }: TestAccount, 
       quoteId,
       requestId,
       openRequestId,
+      askingRequestId,
+      inputId: inputRequest.inputId,
       bulkId,
       keyId,
       rolledKeyId,
