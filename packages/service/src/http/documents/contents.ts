@@ -212,14 +212,26 @@ export const reference: Readonly<Record<string, readonly PageOfCalls[]>> = {
     {
       slug: 'api/agent',
       title: 'One agent',
-      about: 'Its details, status, health and reputation.',
-      calls: ['getAgent', 'getAgentStatus', 'getAgentHealth', 'getAgentReputation'],
+      about: 'Its details.',
+      calls: ['getAgent'],
+    },
+    {
+      slug: 'api/agent-health',
+      title: 'State of an agent',
+      about: 'Its status, health and reputation.',
+      calls: ['getAgentStatus', 'getAgentHealth', 'getAgentReputation'],
     },
     {
       slug: 'api/own-agents',
-      title: 'Register and change agents',
-      about: 'Register an agent, change it, remove it.',
-      calls: ['registerAgent', 'updateAgent', 'removeAgent'],
+      title: 'Register an agent',
+      about: 'All that a registration may say.',
+      calls: ['registerAgent'],
+    },
+    {
+      slug: 'api/agent-changes',
+      title: 'Change an agent',
+      about: 'Change an agent, or remove it.',
+      calls: ['updateAgent', 'removeAgent'],
     },
     {
       slug: 'api/agent-records',

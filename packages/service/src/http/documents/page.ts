@@ -82,14 +82,27 @@ function referencePages({ document, baseUrl }: DocsSource): Page[] {
   return Object.entries(reference).flatMap(([group, all]) => all.map((page) => pageOf(group, page)));
 }
 
-function objectPage({ components }: ApiDocument): Page {
-  const objects = Object.entries(components.schemas).filter(([, schema]) => codeOf(schema) === undefined);
+/** Objects that describe agents. The others belong to calls. */
+const agentObjects: ReadonlySet<string> = new Set(['AgentDetail', 'AgentListItem', 'MatchParts', 'Chosen']);
+
+function objectPages({ components }: ApiDocument): Page[] {
+  const all = Object.entries(components.schemas).filter(([, schema]) => codeOf(schema) === undefined);
+  const [ofAgents, ofCalls] = [true, false].map((isOfAgent) =>
+    all.filter(([name]) => agentObjects.has(name) === isOfAgent),
+  );
+  return [
+    objectPage('api/objects', 'Objects of calls', ofCalls ?? []),
+    objectPage('api/agent-objects', 'Objects of agents', ofAgents ?? []),
+  ];
+}
+
+function objectPage(slug: string, title: string, objects: [string, Schema][]): Page {
   return {
-    path: pathOf('api/objects'),
+    path: pathOf(slug),
     group: 'API reference',
-    title: 'Objects',
+    title,
     about: 'Objects that several calls return.',
-    content: html`<section id="objects">${objects.map(
+    content: html`<section id="${slug.replace('api/', '')}">${objects.map(
       ([name, schema]) =>
         html`<section id="object-${name}"><h2>${name}</h2>${fieldTable(fieldsOf(schema), name, false)}</section>`,
     )}</section>`,
@@ -209,7 +222,7 @@ export function docsPages(source: DocsSource): Map<string, string> {
   const guides = new Map(chapters.map((guide) => [guide.id, guide]));
   const pages = [
     ...Object.entries(contents).flatMap(([group, all]) => all.map((page) => guidePage(page, group, guides, document))),
-    objectPage(document),
+    ...objectPages(document),
     ...referencePages(source),
   ];
   return withPaths(new Map(pages.map((page) => [page.path, toText(layout(page, pages, source))])));
