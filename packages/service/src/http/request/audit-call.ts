@@ -14,6 +14,7 @@ const unaudited = new Set<EndpointName>([
   'testEndpoint',
   'quoteInvocation',
   'cancelInvocation',
+  'answerInput',
   'depositToTreasury',
   'requestSignIn',
   'requestWithdrawal',

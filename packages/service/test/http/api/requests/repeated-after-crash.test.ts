@@ -34,6 +34,7 @@ const EFFECTS = `
   union all select 'bulk', count(*)::text from bulk
   union all select 'invocation', count(*)::text from invocation
   union all select 'cancelled', count(*)::text from event where type = 'invocation.cancelled'
+  union all select 'answered', count(*)::text from invocation_turn where answered_at is not null
   union all select 'hold', count(*)::text from hold
   union all select 'registry_write', count(*)::text from registry_write
   union all select 'ledger_account', count(*)::text from ledger_account where kind in ('treasury', 'agent')
@@ -109,7 +110,7 @@ const changesNothing = new Set<string>([
 /** What tells the time of the call, and what has gone on since, aside. */
 function stable(name: string, { status, lastPing, responseTime, took, ...rest }: Record<string, unknown>) {
   const { requestId, agentId, createdAt, deadline, chosen } = rest;
-  const isCall = name === 'invokeAgent' || name === 'invokeAuto';
+  const isCall = ['invokeAgent', 'invokeAuto', 'answerInput'].includes(name);
   return isCall ? { requestId, agentId, createdAt, deadline, chosen } : { ...rest, status };
 }
 
