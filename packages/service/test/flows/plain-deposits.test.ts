@@ -250,9 +250,7 @@ it('a reorg makes the reader go back: a transfer that moved to another block is 
   const raw = await sendSigned(wallet, 300_000n);
   for (let block = 0; block < 2; block++) await callChain(h.rpcUrl, 'evm_mine');
   await eventually(() => available(key)).toBe('0.30');
-  const before = await blockOf(keccak256(raw));
-  await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(keccak256(raw)), [[raw, 1]]);
-  expect(await blockOf(keccak256(raw))).not.toEqual(before);
+  await moveTo(1, raw);
   await send(wallet, 100_000n);
   await eventually(() => available(key)).toBe('0.40');
   await ledgerEqualsChain();
@@ -414,7 +412,7 @@ describe('a transfer that a reorg took back', () => {
     const came = () => suspended({ ...signer, address });
     await eventually(came).toBe(300_100n);
     await settleChain();
-    await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(keccak256(raw)), [[raw, 2]]);
+    await moveTo(2, raw);
     await eventually(came).toBe(600_100n);
     await h.ctx.reorgWatch.look();
     await reverseLost();
@@ -479,6 +477,14 @@ async function takeBack(hash: Hex): Promise<void> {
 async function reorgOut(hash: Hex): Promise<void> {
   do await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(hash), []);
   while (await blockOf(hash));
+}
+/** Takes the transfer back, into the given one of the new blocks. */
+async function moveTo(block: number, raw: Hex): Promise<void> {
+  const hash = keccak256(raw);
+  const before = await blockOf(hash);
+  // A block may be mined after the depth was read: then the reorg ends above the transfer.
+  do await callChain(h.rpcUrl, 'anvil_reorg', await depthOf(hash), [[raw, block]]);
+  while ((await blockOf(hash)) === before);
 }
 const depthOf = async (hash: Hex): Promise<number> => {
   const { blockNumber } = await callChain<{ blockNumber: Hex }>(h.rpcUrl, 'eth_getTransactionReceipt', hash);
