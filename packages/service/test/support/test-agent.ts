@@ -69,7 +69,10 @@ export async function startTestAgent(harness: AgentHost, options: TestAgentOptio
     if (options.aside && message.url !== '/agent') return void options.aside(message, response);
     if (message.method === 'GET')
       return void answerWith(options.probeStatus ?? 200, { ok: true })({ headers: {}, body: null }, response);
-    const body = JSON.parse(await readText(message));
+    const text = await readText(message);
+    // A caller that gave up has sent nothing.
+    if (text === '') return void message.destroy();
+    const body = JSON.parse(text);
     if (body.type !== 'verification') {
       const request = { headers: message.headers, body };
       calls.push(request);

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
@@ -23,6 +23,7 @@ describe.skipIf(!hasPython)('the guides to Python (python3 of 3.9 or later) work
   let port: number;
   let agentId: string;
   let refused: string;
+  let folder: string;
 
   beforeAll(async () => {
     h = await borrowHarness();
@@ -30,15 +31,17 @@ describe.skipIf(!hasPython)('the guides to Python (python3 of 3.9 or later) work
     port = await freePort(0);
     const [code = '', ...others] = snippetsOf('guides/building-python.md', 'python');
     expect(others).toEqual([]);
-    const file = join(h.dataDir, 'agent.py');
+    // Other files of tests have agents in the folder of the same node.
+    folder = mkdtempSync(join(h.dataDir, 'python-'));
+    const file = join(folder, 'agent.py');
     writeFileSync(file, filled(code, { 'http://127.0.0.1:4020': h.baseUrl, '8801': String(port) }));
-    const withBadKey = { cwd: h.dataDir, env: { ...process.env, AGENT_NETWORK_KEY: 'ank_test_bad' } };
+    const withBadKey = { cwd: folder, env: { ...process.env, AGENT_NETWORK_KEY: 'ank_test_bad' } };
     refused = await promisify(execFile)('python3', [file], withBadKey).then(
       () => 'it was registered',
       ({ stderr }) => String(stderr),
     );
     python = spawn('python3', [file], {
-      cwd: h.dataDir,
+      cwd: folder,
       env: { ...process.env, AGENT_NETWORK_KEY: owner.key },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -62,12 +65,12 @@ describe.skipIf(!hasPython)('the guides to Python (python3 of 3.9 or later) work
     (await h.request('POST', `/invoke/${agentId}`, { key: buyer.key, body, headers })).body.data;
 
   it('the agent keeps its token in a file that only its user reads', () => {
-    expect(statSync(join(h.dataDir, 'shouter.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'shouter.json')).mode & 0o777).toBe(0o600);
   });
 
   it('the agent registers at a later start, after one that the node refused', () => {
     expect(refused).toContain('HTTP Error 401');
-    expect(existsSync(join(h.dataDir, 'shouter.json.new'))).toBe(false);
+    expect(existsSync(join(folder, 'shouter.json.new'))).toBe(false);
   });
 
   it('the agent refuses a call that the node has not signed', async () => {
