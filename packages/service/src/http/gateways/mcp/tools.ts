@@ -170,14 +170,12 @@ async function startOrFind(
   const isNamed = payment !== undefined || idempotencyKey !== undefined;
   if (opened.caller.kind === 'anonymous' || isNamed)
     return { started: await startPurchase(ctx, opened, purchase), lose: nothing, answered: nothing };
-  const name = callNameOf(opened.caller, agentId, [body, quoteId]);
-  await givenUp.overtaken(name);
+  const name = await callNameOf(ctx, opened.caller, agentId, [body, quoteId]);
   const first = await lost.take(name);
   const starting = first === null ? startPurchase(ctx, opened, purchase) : readStarted(ctx, opened, first);
   const requestId = first === null ? starting.then(({ first: { data } }) => data.requestId) : Promise.resolve(first);
   const lose = lost.watch(opened, name, requestId);
-  const answered = givenUp.record(opened, call.mcpReq.id, { name, lose });
-  starting.catch(answered);
+  const answered = givenUp.record(opened, call.mcpReq.id, lose);
   // A purchase that was found and could not be read is still to be found.
   if (first !== null) starting.catch(lose);
   return { started: await starting, lose, answered };

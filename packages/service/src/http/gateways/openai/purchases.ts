@@ -77,7 +77,7 @@ export function createPurchases(ctx: HttpContext): Purchases {
   }
 
   async function buyWithKey(opened: GatewayRequest, request: OpenAiRequest, caller: KnownCaller): Promise<Bought> {
-    const name = callNameOf(caller, request.agentId, request.body);
+    const name = await callNameOf(ctx, caller, request.agentId, request.body);
     const first =
       (await lost.take(name)) ?? (isCounted(opened) ? await findFirst(ctx, known.get(name), opened, request) : null);
     const started = first === null ? start(opened, request, { name }) : readStarted(ctx, opened, first);
@@ -89,7 +89,7 @@ export function createPurchases(ctx: HttpContext): Purchases {
   }
 
   async function buyAsWallet(opened: GatewayRequest, request: OpenAiRequest, wallet: string): Promise<Bought> {
-    const name = keylessCallNameOf(wallet, request.agentId, request.body);
+    const name = await keylessCallNameOf(ctx, wallet, request.agentId, request.body);
     const attempt = `${name} ${channelIn(paymentIn(opened.c)) ?? ''}`;
     const first = await lostOfWallets.find(name);
     if (isCounted(opened)) await known.get(name)?.requestId.catch(() => null);

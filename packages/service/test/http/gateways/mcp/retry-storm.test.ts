@@ -137,3 +137,18 @@ it('a repetition that overtakes the cancellation of the call before it: one purc
   expect(slow.calls).toHaveLength(1);
   expect(await balanceOf(h, key)).toEqual({ available: '1.95', held: '0.00' });
 });
+
+it('a repetition that overtakes the hang-up of the call before it, and names the agent otherwise: one purchase', async () => {
+  const { key } = await newClient(h, '2');
+  const { slug } = (await h.request('GET', `/agents/${slow.id}`)).body.data;
+  const args = { task: 'Overtaken on another connection.', maxCost: '0.05' };
+  hold();
+  const hangUp = callOf(key, { ...args, agentId: slow.id });
+  await untilCalled(1);
+  const again = callTool(h.baseUrl, key, 'invoke_agent', { ...args, agentId: slug });
+  await hangUp();
+  for (const release of held) release();
+  expect((await again).body.result.structuredContent).toMatchObject({ status: 'completed', cost: '0.05' });
+  expect(slow.calls).toHaveLength(1);
+  expect(await balanceOf(h, key)).toEqual({ available: '1.95', held: '0.00' });
+});
