@@ -106,6 +106,17 @@ it('a file is kept for as long as the call may need it', async () => {
   expect(Date.parse(expiresAt) - Date.parse(deadline)).toBe(3_600_000);
 });
 
+it('a file is kept for as long as the questions of an interactive call may take', async () => {
+  const { fileId } = (await h.request('POST', '/files?expiresIn=3600', { key: client.key, text: newContent(100) })).body
+    .data;
+  const called = Date.now();
+  const body = { task: 'look', input: { picture: { $file: fileId } }, interactive: true };
+  const answer = await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body });
+  expect(answer.status).toBe(200);
+  const { expiresAt } = (await h.request('GET', `/files/${fileId}`, { key: client.key })).body.data;
+  expect(Date.parse(expiresAt)).toBeGreaterThanOrEqual(called + 25 * 3_600_000 - 1000);
+});
+
 it('the link ends when the call is cancelled, and with the file', async () => {
   const silent = await startTestAgent(h, { perRequest: '0.05', behaviour: () => undefined });
   const { id, body } = await upload(client.key);

@@ -2,6 +2,7 @@ import type { KnownCaller } from '../../accounts/caller.ts';
 import { TakeKeyFirstError } from '../../accounts/idempotency/once.ts';
 import { countingFree } from '../../accounts/limits/free-calls.ts';
 import { budgetOf, dayExceeded } from '../../accounts/spending-limits.ts';
+import type { CallableAgent } from '../../agents/agent.ts';
 import { requireAgent } from '../../agents/search/find-agent.ts';
 import { requireFiles, requireNoFiles } from '../../files/file-refs.ts';
 import { ownerOf } from '../../files/receive-file.ts';
@@ -26,6 +27,7 @@ import { callOf, requireLine, requireRoomToPay } from '../run/run-queued.ts';
 import type { Reservation } from '../run/runner.ts';
 import { type Call, type Side, tenantOf } from '../run/slots.ts';
 import { requireStorage } from '../storage.ts';
+import { latestEnd } from '../turns/turn-times.ts';
 import type { AcceptAnswer, Acceptance } from './accept-invocations.ts';
 import {
   AgentChangedError,
@@ -89,6 +91,19 @@ export async function startChosen(
   );
 }
 
+/** Keeps the files of the input for as long as the call may need them. Throws when there are some that its agent can't get. */
+async function requireFilesOf(
+  ctx: InvokeContext,
+  caller: KnownCaller,
+  { body }: Input,
+  { agent, deadline }: { readonly agent: CallableAgent; readonly deadline: Date },
+): Promise<void> {
+  if (agent.home !== null) return requireNoFiles(body.input);
+  // Questions put the deadline off.
+  const neededUntil = body.interactive ? latestEnd(ctx.clock.now()) : deadline;
+  await requireFiles(ctx, body.input, { ownerId: ownerOf(caller), deadline: neededUntil });
+}
+
 async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Input, choice: Choice): Promise<Invoked> {
   const { agent } = choice;
   if (!input.shown) requireAffordable(input.body, choice.priceMicro, choice.usageTerms);
@@ -96,8 +111,7 @@ async function startCounted(ctx: InvokeContext, caller: KnownCaller, input: Inpu
   // Other nodes are paid on the default network.
   if (choice.agent.home && ctx.chain.ledgerAsset !== null) throw paymentRequired(ctx, purchase.due, 'invalid_network');
   const deadline = deadlineFor(ctx, input);
-  if (agent.home === null) await requireFiles(ctx, input.body.input, { ownerId: ownerOf(caller), deadline });
-  else requireNoFiles(input.body.input);
+  await requireFilesOf(ctx, caller, input, { agent, deadline });
   const knowing = readKnownMeanwhile(ctx, caller, agent, input.keyless !== undefined);
   const { method, means } = await authorize(ctx, caller, input, { choice, purchase });
   const priceMicro = means?.priceMicro ?? choice.priceMicro;

@@ -12,6 +12,9 @@ interface Bounds {
 
 type Timed = Pick<Invocation, 'createdAt' | 'deadline' | 'scheme' | 'inputTimeoutS'>;
 
+/** Latest end of an interactive call that is accepted now, however often its agent asks. */
+export const latestEnd = (acceptedAt: Date): Date => new Date(acceptedAt.getTime() + MAX_CALL_MS);
+
 /** The last moment of a call: after it, what paid for it may not be there any more. */
 function lastEndOf({ createdAt, scheme }: Timed, { longestChannelCallS }: Bounds): number {
   const channelMs = scheme === 'batch-settlement' ? (longestChannelCallS ?? 0) * 1000 : MAX_CALL_MS;
