@@ -78,11 +78,15 @@ it.each(['home', 'explore', 'agent', 'hostile'] as const)(
   },
 );
 
-it('the front page has at most five screens of a phone; its lists scroll sideways, by keyboard too', async () => {
+it('the front page has at most four and a half screens of a phone beside the form of its agent; its lists scroll sideways, by keyboard too', async () => {
   const { page } = await world.newPage();
   await page.setViewportSize({ width: 375, height: 812 });
   await page.goto('/');
-  expect(await page.evaluate<number>('document.documentElement.scrollHeight / innerHeight')).toBeLessThan(5);
+  // The form that runs an agent has as many fields as that agent's input: here one of another test file may be the best.
+  const screens = await page.evaluate<number>(
+    `(document.documentElement.scrollHeight - document.querySelector('.live').offsetHeight) / innerHeight`,
+  );
+  expect(screens).toBeLessThan(4.5);
   const receipts = page.getByRole('link', { name: 'See the reserves' });
   const isInView = () =>
     page.evaluate<boolean>(

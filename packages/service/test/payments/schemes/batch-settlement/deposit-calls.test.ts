@@ -181,12 +181,13 @@ describe('a deposit with a voucher', () => {
   it('is not taken while the channel cannot be read as of an earlier one that has settled', async () => {
     const payer = await richPayer();
     await post(payer.pay(await post(), PRICE, { payload: await payer.deposit(DEPOSIT) }));
+    const again = payer.pay(await post(), 2n * PRICE, { payload: await payer.deposit(DEPOSIT) });
+    const away = vi.spyOn(h.ctx.settlementContract, 'readChannels').mockRejectedValue(new Error('no answer'));
+    // After that: the follower of the chain would read the channel, too.
     await h.ctx.db.query('', 'update channel set balance_micro = $2, read_block = 0 where id = $1', [
       payer.channelId,
       PRICE,
     ]);
-    const again = payer.pay(await post(), 2n * PRICE, { payload: await payer.deposit(DEPOSIT) });
-    const away = vi.spyOn(h.ctx.settlementContract, 'readChannels').mockRejectedValue(new Error('no answer'));
     expectError(await post(again).finally(() => away.mockRestore()), 'PAYMENT_PENDING');
     expect((await post(again)).status).toBe(200);
     expect(await rowOf(payer)).toEqual({ balance_micro: '200000', charged_micro: '100000', reserved_micro: '0' });
