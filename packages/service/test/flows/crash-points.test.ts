@@ -101,6 +101,11 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
     'after-agent-call:2',
     'after-ask-commit then before-answer-commit then after-answer-commit',
   ],
+  'a call of an A2A agent that asks back': [
+    ...around('ask-commit', 'answer-commit'),
+    ...['before-agent-call:2', 'after-agent-call:2'],
+    'before-ask-commit then after-answer-commit then after-agent-call',
+  ],
   'a call of an OpenAI endpoint': around('agent-call'),
   'a plain transfer and the claim of its wallet': around('read-transfers', 'credit-commit', 'claim-wallet-commit'),
   'an authorization that nobody shows': around('credit-unshown-commit'),
@@ -140,6 +145,7 @@ const apart: ReadonlySet<string> = new Set<ScenarioName>([
   'a call paid by a voucher',
   'a failed call paid by a voucher',
   'an x402 call of a quote',
+  'a call of an A2A agent that asks back',
 ]);
 
 const placesOf = (deaths: Deaths): Deaths[] => deaths.split(' then ');

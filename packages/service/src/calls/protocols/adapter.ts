@@ -7,8 +7,9 @@ import type { ChannelServices } from '../../payments/schemes/batch-settlement/ch
 import type { BillAnswer } from '../../payments/x402/agent-terms.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
 import type { Store } from '../../store/database.ts';
-import type { Invocation, Outcome } from '../invocation.ts';
+import type { AgentOutcome, Invocation, Outcome } from '../invocation.ts';
 import type { ChunkOutput } from '../stream/record-chunks.ts';
+import type { GivenAnswer } from '../turns/turn-store.ts';
 import { failed } from './agent-answer.ts';
 
 /** The upstream demands a payment; it has not done the work. */
@@ -18,7 +19,7 @@ export interface Billed extends BillAnswer {
 
 export interface Send {
   /** Sends the request once, with a payment or none, and follows it to its end. */
-  (proof: PaymentProof | null): Promise<Outcome | Billed>;
+  (proof: PaymentProof | null): Promise<AgentOutcome | Billed>;
   /** Closes resources of the call. Called once, however the call ends, even if nothing was sent. */
   close?(): void;
 }
@@ -27,8 +28,13 @@ export interface Send {
 export interface Adapter {
   /** Reads everything that the request depends on. Changes nothing, so it may be repeated. */
   prepare(ctx: CallContext, call: AgentCall): Promise<Send>;
-  /** Follows work that an earlier process started; absent: the protocol has no way to. */
-  resume?(ctx: CallContext, call: AgentCall, handle: string): Promise<Outcome>;
+  /**
+   * Follows work that an earlier process started, or answered a question of; absent: the protocol has no way to. `unsent`: the answer
+   * certainly did not arrive, so it is sent.
+   */
+  resume?(ctx: CallContext, call: AgentCall, handle: string): Promise<AgentOutcome | 'unsent'>;
+  /** Has the agent end work that nobody waits for any more. */
+  cancel?(ctx: CallContext, call: Omit<AgentCall, 'signal'>, handle: string): Promise<void>;
 }
 
 /** Ends a call from within an adapter. */
@@ -44,6 +50,9 @@ export class CallFailedError extends Error {
 
 export const msLeft = (ctx: CallContext, { invocation }: AgentCall): number =>
   Math.max(1, invocation.deadline.getTime() - ctx.clock.now().getTime());
+
+/** The key of a call: each turn of a request is a call of its own, which may be repeated. */
+export const keyOf = ({ id, turn }: Pick<Invocation, 'id' | 'turn'>): string => (turn === 1 ? id : `${id}:${turn}`);
 
 export interface CallTarget extends Upstream {
   readonly identityToken: string;
@@ -61,6 +70,8 @@ export interface CallContext
 export interface AgentCall {
   readonly target: CallTarget;
   readonly invocation: Invocation;
+  /** Answers to the agent's questions, first to last. */
+  readonly answers: readonly GivenAnswer[];
   /** Aborted when the call has become pointless: the request was cancelled, or this process stops. */
   readonly signal: AbortSignal;
 }

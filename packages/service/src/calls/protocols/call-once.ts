@@ -2,37 +2,40 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UpstreamFault } from '../../agents/health/upstream-client.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
-import type { Outcome } from '../invocation.ts';
+import type { AgentOutcome, Outcome } from '../invocation.ts';
 import { type Adapter, type AgentCall, type CallContext, CallFailedError, msLeft, type Send } from './adapter.ts';
 import { failed, readFailure } from './agent-answer.ts';
-import { BILLED_PAUSES_MS, billedAgain, payAgentBill } from './pay-agent-bill.ts';
+import { BILLED_PAUSES_MS, billedAgain, payAgentBill, proofSigned } from './pay-agent-bill.ts';
 import { findUpstreamCall, markUpstreamCall } from './upstream-call-store.ts';
 
 /** Pauses before retrying a request that has not reached the upstream. */
 const UNSENT_PAUSES_MS: readonly number[] = [200, 1000];
 
 /**
- * Calls an endpoint that may run a repeated request twice. Stores the intent before sending, so that no process sends again. A process that
- * finds the intent resumes by the upstream's id for the work, if there is one; else it waits for the deadline, as the outcome is unknown,
- * and then the payer is refunded.
+ * Calls an endpoint that may run a repeated request twice, once in each turn of the request. Stores the intent before sending, so that no
+ * process sends again. A process that finds the intent resumes by the upstream's id for the work, if there is one; else it waits for the
+ * deadline, as the outcome is unknown, and then the payer is refunded.
  */
-export async function callOnce(ctx: CallContext, call: AgentCall, adapter: Adapter): Promise<Outcome> {
+export async function callOnce(ctx: CallContext, call: AgentCall, adapter: Adapter): Promise<AgentOutcome> {
   const { invocation } = call;
   try {
     const sent = await findUpstreamCall(ctx.db, invocation);
-    if (sent?.handle != null && adapter.resume) return await adapter.resume(ctx, call, sent.handle);
-    if (sent) return await awaitDeadline(ctx, call);
+    const resumed = sent?.handle != null && adapter.resume ? await adapter.resume(ctx, call, sent.handle) : null;
+    if (resumed !== null && resumed !== 'unsent') return resumed;
+    if (sent && resumed === null) return await awaitDeadline(ctx, call);
     const send = await untilSent(ctx, call, () => adapter.prepare(ctx, call));
-    return await markAndSend(ctx, call, send).finally(() => send.close?.());
+    return await markAndSend(ctx, call, send, sent !== null).finally(() => send.close?.());
   } catch (error) {
     return outcomeOf(error);
   }
 }
 
-async function markAndSend(ctx: CallContext, call: AgentCall, send: Send): Promise<Outcome> {
+async function markAndSend(ctx: CallContext, call: AgentCall, send: Send, isAgain: boolean): Promise<AgentOutcome> {
   // Not noted as sent: the next process sends it.
   if (call.signal.aborted) return abortedUnsent;
-  if (!(await markUpstreamCall(ctx.db, call.invocation, ctx.clock.now()))) return takenOver;
+  const handle = call.answers.at(-1)?.handle ?? null;
+  const isOurs = await markUpstreamCall(ctx.db, call.invocation, { now: ctx.clock.now(), handle, isAgain });
+  if (!isOurs) return takenOver;
   failpoint('before-agent-call');
   const outcome = await sendAndPay(ctx, call, (proof) => untilSent(ctx, call, () => send(proof)));
   failpoint('after-agent-call');
@@ -66,12 +69,16 @@ async function untilSent<T>(ctx: CallContext, call: AgentCall, work: () => Promi
   }
 }
 
-/** A demand for payment is paid once; the same payment is shown again while the upstream answers that it has not been paid yet. */
-async function sendAndPay(ctx: CallContext, call: AgentCall, send: Send): Promise<Outcome> {
-  const answer = await send(null);
+/**
+ * A demand for payment is paid once, in whichever turn; the same payment is shown again while the upstream answers that it has not been
+ * paid yet.
+ */
+async function sendAndPay(ctx: CallContext, call: AgentCall, send: Send): Promise<AgentOutcome> {
+  const signed = await proofSigned(ctx, call.invocation);
+  const answer = await send(signed);
   if (answer.kind !== 'billed') return answer;
   if (call.signal.aborted) return takenOver;
-  const paid = await payAgentBill(ctx, call, answer);
+  const paid = signed ?? (await payAgentBill(ctx, call, answer));
   if ('kind' in paid) return paid;
   for (let tries = 0; ; ) {
     const outcome = await send(paid);

@@ -6,7 +6,7 @@ import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
 import { MAX_STREAM_BYTES } from '../stream/record-chunks.ts';
-import { type AgentCall, type Billed, type CallContext, CallFailedError, msLeft } from './adapter.ts';
+import { type AgentCall, type Billed, type CallContext, CallFailedError, keyOf, msLeft } from './adapter.ts';
 import { describeError, MAX_RESULT_BYTES } from './agent-answer.ts';
 
 interface Posted {
@@ -39,7 +39,7 @@ const toRequest = ({ target, invocation, signal }: AgentCall, { url, method, bod
   headers: {
     ...headersTo(target, url),
     accept: 'application/json',
-    'idempotency-key': invocation.id,
+    'idempotency-key': keyOf(invocation),
     'x-request-id': invocation.id,
     'x-deadline': invocation.deadline.toISOString(),
     ...(proof === null ? {} : { [proof.headerName]: proof.headerValue }),

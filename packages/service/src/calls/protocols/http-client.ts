@@ -19,8 +19,8 @@ import {
   MAX_STREAM_BYTES,
   type Said,
 } from '../stream/record-chunks.ts';
-import { findAnswers, type GivenAnswer } from '../turns/turn-store.ts';
-import { type AgentCall, type CallContext, isStopping } from './adapter.ts';
+import type { GivenAnswer } from '../turns/turn-store.ts';
+import { type AgentCall, type CallContext, isStopping, keyOf } from './adapter.ts';
 import {
   type AgentAnswer,
   describeError,
@@ -45,8 +45,7 @@ const RETRY_PAUSES_MS: readonly number[] = [200, 1000];
  * network: every end is an outcome.
  */
 export async function callHttp(ctx: CallContext, call: AgentCall): Promise<AgentOutcome> {
-  const { invocation } = call;
-  const answers = invocation.turn > 1 ? await findAnswers(ctx.db, invocation.id) : [];
+  const { invocation, answers } = call;
   const body = JSON.stringify({ ...toAgentBody(invocation), ...continued(invocation, answers) });
   let proof = await proofSigned(ctx, call.invocation);
   for (let tries = 0; ; ) {
@@ -115,9 +114,6 @@ const continued = ({ turn, inputTimeoutS }: Invocation, answers: readonly GivenA
         state: answers.at(-1)?.state ?? null,
       }),
 });
-
-/** The key of a call: each turn of a request is a call of its own, which may be repeated. */
-const keyOf = ({ id, turn }: Invocation): string => (turn === 1 ? id : `${id}:${turn}`);
 
 interface Try {
   readonly body: string;
@@ -341,7 +337,7 @@ async function ask(
 export async function tellCancelled(
   ctx: CallContext,
   url: string,
-  { target, invocation }: Omit<AgentCall, 'signal'>,
+  { target, invocation }: Pick<AgentCall, 'target' | 'invocation'>,
 ): Promise<void> {
   const headers = { ...target.headers, 'x-request-id': invocation.id };
   const request = { url, method: 'DELETE', headers, timeoutMs: 2000, maxBytes: 4096 };

@@ -21,16 +21,20 @@ export async function findUpstreamCall(
 }
 
 /**
- * Records that a request is about to be sent. Returns false when it was recorded before, another attempt has it, or it has ended. Locks the
- * row, so that a take-over either sees the record or comes first.
+ * Records that a request is about to be sent; `handle`: of the work whose question it answers. Returns false when it was recorded before,
+ * unless `isAgain`, another attempt has it, or it has ended. Locks the row, so that a take-over either sees the record or comes first.
  */
-export async function markUpstreamCall(sql: Sql, { id, attempt, turn }: Invocation, now: Date): Promise<boolean> {
+export async function markUpstreamCall(
+  sql: Sql,
+  { id, attempt, turn }: Invocation,
+  { now, handle, isAgain }: { readonly now: Date; readonly handle: string | null; readonly isAgain: boolean },
+): Promise<boolean> {
   const rows = await sql.query(
     'mark-upstream-call',
-    `insert into upstream_call (request_id, sent_at, turn)
-     select id, $3, $4 from (select id from invocation where id = $1 and attempt = $2 and status = 'processing' for share) held
-     on conflict do nothing returning request_id`,
-    [id, attempt, now, turn],
+    `insert into upstream_call as sent (request_id, sent_at, turn, handle)
+     select id, $3, $4, $5 from (select id from invocation where id = $1 and attempt = $2 and status = 'processing' for share) held
+     on conflict (request_id, turn) do update set sent_at = excluded.sent_at where $6 returning sent.request_id`,
+    [id, attempt, now, turn, handle, isAgain],
   );
   return rows.length > 0;
 }

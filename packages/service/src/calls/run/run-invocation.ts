@@ -30,13 +30,14 @@ import { findInvocation } from '../invocation-store.ts';
 import { a2aAdapter } from '../protocols/a2a/a2a-call-client.ts';
 import type { Adapter, AgentCall, CallContext, CallTarget } from '../protocols/adapter.ts';
 import { callOnce } from '../protocols/call-once.ts';
-import { callHttp } from '../protocols/http-client.ts';
+import { callHttp, tellCancelled } from '../protocols/http-client.ts';
 import { httpTemplateAdapter } from '../protocols/http-template-client.ts';
 import { mcpAdapter } from '../protocols/mcp-call-client.ts';
 import { mipAdapter } from '../protocols/mip-call-client.ts';
 import { openaiAdapter } from '../protocols/openai/openai-client.ts';
 import { callHome, type HomeCallContext } from '../remote/call-home.ts';
 import { type AskContext, askCaller } from '../turns/ask-caller.ts';
+import { findAnswers } from '../turns/turn-store.ts';
 import { findOverdue } from './queue-store.ts';
 
 export interface RunContext
@@ -100,7 +101,8 @@ async function call(
   const target = targetOf(ctx, invocation, { ...agent, tokenSealed });
   if (target === null) return tokenLost;
   const sent = await withLinks(ctx, invocation);
-  const outcome = await callAgent(ctx, { target, invocation: sent, signal });
+  const answers = invocation.turn > 1 ? await findAnswers(ctx.db, invocation.id) : [];
+  const outcome = await callAgent(ctx, { target, invocation: sent, answers, signal });
   return whileAway(signal, () => checked(ctx, invocation, outcome));
 }
 
@@ -170,6 +172,8 @@ export async function runOn(
     answered.kind === 'asks'
       ? await whileAway(ctx.runner.signal, () => askCaller(ctx, invocation, answered))
       : answered;
+  if (answered.kind === 'asks' && answered.handle !== null && end.kind === 'failed')
+    void cancelWork(ctx, invocation, agent, answered.handle);
   if (end.kind === 'asked' || end.kind === 'lost') return (await findInvocation(ctx.db, invocation.id)) ?? invocation;
   const outcome = afterDecline(invocation, end);
   // A second time it ends nothing: attempt and state are compared.
@@ -184,13 +188,18 @@ const afterDecline = ({ turns }: Invocation, outcome: Outcome): Outcome =>
 
 type Call = (ctx: CallContext, call: AgentCall) => Promise<AgentOutcome>;
 
-const once =
-  (adapter: Adapter): Call =>
-  (ctx, call) =>
-    callOnce(ctx, call, adapter);
+interface Protocol {
+  readonly call: Call;
+  readonly cancel?: Adapter['cancel'];
+}
 
-const calls: Record<AgentProtocol, Call> = {
-  http: callHttp,
+const once = (adapter: Adapter): Protocol => ({
+  ...adapter,
+  call: (ctx, call) => callOnce(ctx, call, adapter),
+});
+
+const calls: Record<AgentProtocol, Protocol> = {
+  http: { call: callHttp, cancel: (ctx, call, url) => tellCancelled(ctx, url, call) },
   'http-template': once(httpTemplateAdapter),
   a2a: once(a2aAdapter),
   openai: once(openaiAdapter),
@@ -198,9 +207,24 @@ const calls: Record<AgentProtocol, Call> = {
   'mip-003': once(mipAdapter),
 };
 
+/** Has an agent of this node end the work that it keeps for a question. Told once; failures are ignored. */
+export async function cancelWork(
+  ctx: RunContext,
+  invocation: Invocation,
+  { home, ...agent }: RunnableAgent,
+  handle: string,
+): Promise<void> {
+  try {
+    const target = home ? null : targetOf(ctx, invocation, agent);
+    if (target !== null) await calls[target.protocol].cancel?.(ctx, { target, invocation, answers: [] }, handle);
+  } catch (err) {
+    ctx.log.debug({ err, requestId: invocation.id }, 'the agent was not told that its work is not needed');
+  }
+}
+
 /** Calls an agent in the protocol of its endpoint. Never throws for a fault of the agent or the network: every end is an outcome. */
 async function callAgent(ctx: CallContext, call: AgentCall): Promise<AgentOutcome> {
-  const outcome = await calls[call.target.protocol](ctx, call);
+  const outcome = await calls[call.target.protocol].call(ctx, call);
   if (outcome.kind === 'asks') return { ...outcome, question: shownQuestion(call.target, outcome.question) };
   return outcome.kind === 'failed' ? { ...outcome, message: shownMessage(call.target, outcome.message) } : outcome;
 }

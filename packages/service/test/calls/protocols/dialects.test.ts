@@ -229,6 +229,7 @@ it('a server of MCP has no session left when the chunks of an earlier attempt ca
   const again = {
     target: { endpoint: site.endpoint, headers: {}, tool: null },
     invocation: { id: 'request', isStreamed: true, attempt: 2 },
+    answers: [],
     signal: new AbortController().signal,
   } as unknown as AgentCall;
   await expect(mcpAdapter.prepare(ctx, again)).rejects.toThrow('away');

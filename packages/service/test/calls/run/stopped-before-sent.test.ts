@@ -39,11 +39,17 @@ it('a call that its process stopped before sending it is sent by the next proces
       return completed('done');
     },
   };
-  const stopped = await callOnce(h.ctx, { target, invocation, signal: AbortSignal.abort(STOPPING) }, adapter);
+  const stopped = await callOnce(
+    h.ctx,
+    { target, answers: [], invocation, signal: AbortSignal.abort(STOPPING) },
+    adapter,
+  );
   expect(stopped.kind).toBe('failed');
   expect([sent, await findUpstreamCall(h.ctx.db, invocation)]).toEqual([0, null]);
   const { signal } = new AbortController();
-  expect(await callOnce(h.ctx, { target, invocation, signal }, adapter)).toMatchObject({ kind: 'completed' });
+  expect(await callOnce(h.ctx, { target, answers: [], invocation, signal }, adapter)).toMatchObject({
+    kind: 'completed',
+  });
   expect(sent).toBe(1);
 });
 
@@ -61,12 +67,12 @@ it('what was opened for a call is closed once, however the call ends', async () 
   const adapter = { prepare: async () => Object.assign(send, { close }) };
   const { signal } = new AbortController();
   const stopped = AbortSignal.abort(STOPPING);
-  expect((await callOnce(h.ctx, { target, invocation, signal: stopped }, adapter)).kind).toBe('failed');
+  expect((await callOnce(h.ctx, { target, answers: [], invocation, signal: stopped }, adapter)).kind).toBe('failed');
   expect([sent, closed]).toEqual([0, 1]);
   const takenOver = { ...invocation, attempt: invocation.attempt + 1 };
-  expect((await callOnce(h.ctx, { target, invocation: takenOver, signal }, adapter)).kind).toBe('failed');
+  expect((await callOnce(h.ctx, { target, answers: [], invocation: takenOver, signal }, adapter)).kind).toBe('failed');
   expect([sent, closed]).toEqual([0, 2]);
-  const outcome = await callOnce(h.ctx, { target, invocation, signal }, adapter);
+  const outcome = await callOnce(h.ctx, { target, answers: [], invocation, signal }, adapter);
   expect(outcome).toMatchObject({ kind: 'failed', reason: 'agent_unreachable' });
   expect([sent, closed]).toEqual([3, 3]);
 });

@@ -6,7 +6,7 @@ import { answerWith, echo } from '../../support/test-agent.ts';
 import { balanceOf, newClient } from '../../support/treasury.ts';
 import { until } from '../../support/until.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
-import { askingCall } from './asking-scenarios.ts';
+import { askingCall, askingTaskCall } from './asking-scenarios.ts';
 import { billedCall, uncollectedCall } from './billed-scenarios.ts';
 import { channelCalls, failedVoucherCall, voucherCall, withdrawnCall } from './channel-scenarios.ts';
 import { chosenPaidCall, chosenTreasuryCall } from './chosen-scenarios.ts';
@@ -276,6 +276,8 @@ export const scenarios = {
   'a failed call of an agent that does not collect': (site, arm) => uncollectedCall(site, arm, () => expectPeace(site)),
   'a call of an agent that asks back': (site, arm) =>
     askingCall(site, arm, (key, insisted) => recordOf(site, key, insisted)),
+  'a call of an A2A agent that asks back': (site, arm) =>
+    askingTaskCall(site, arm, (key, insisted) => recordOf(site, key, insisted)),
   'a call of an OpenAI endpoint': (site, arm) => sentOnceCall(site, arm, () => expectPeace(site)),
   'a plain transfer and the claim of its wallet': (site, arm) => plainTransfer(site, arm, () => expectPeace(site)),
   'an authorization that nobody shows': (site, arm) => unshownPayment(site, arm, () => expectPeace(site)),

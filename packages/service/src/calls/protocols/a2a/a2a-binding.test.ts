@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { A2aAgent } from '../../../agents/health/a2a-card-client.ts';
+import type { Invocation } from '../../invocation.ts';
 import { followA2aStream } from './a2a-stream.ts';
 import { endOf } from './a2a-task-client.ts';
 import { type A2aMessage, bound } from './a2a-wire.ts';
@@ -48,11 +49,9 @@ it('events of HTTP+JSON are read without an envelope', async () => {
       yield Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
   }
   const recorder = { add: async () => true, isTooMuch: () => false };
-  const { task } = await followA2aStream(
-    stream(),
-    recorder,
-    async () => undefined,
-    (event) => event,
-  );
-  expect(task && endOf(task)).toMatchObject({ kind: 'completed', result: { text: 'done' } });
+  const { task } = await followA2aStream(stream(), recorder, async () => undefined, { resultIn: (event) => event });
+  expect(task && endOf(task, { invocation: {} as Invocation, answers: [] })).toMatchObject({
+    kind: 'completed',
+    result: { text: 'done' },
+  });
 });

@@ -1,10 +1,13 @@
 import { expect, it } from 'vitest';
 import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
+import type { Invocation } from '../../invocation.ts';
 import { CallFailedError } from '../adapter.ts';
 import { followA2aStream } from './a2a-stream.ts';
 import { endOf } from './a2a-task-client.ts';
 import { resultOfMessage } from './a2a-wire.ts';
 
+const call = { invocation: {} as Invocation, answers: [] };
+const unknown = { id: 't', contextId: null, message: null, at: '', artifacts: [], messageIds: [], usage: null };
 const recorder = { add: async () => true, isTooMuch: () => false };
 const event = (result: object) => Buffer.from(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`);
 const part = (text: string, append: boolean) =>
@@ -17,7 +20,7 @@ async function* streamOf(texts: readonly string[]) {
 
 async function resultOf(texts: readonly string[]) {
   const { task } = await followA2aStream(streamOf(texts), recorder, async () => undefined);
-  return task && endOf(task);
+  return task && endOf(task, call);
 }
 
 it('a streamed result has at most 1 MiB, in however many pieces it comes', async () => {
@@ -85,7 +88,7 @@ it('pieces of several artifacts come to the artifacts that they are of; one that
     yield event({ statusUpdate: { taskId: 't', status: { state: 'TASK_STATE_COMPLETED' } } });
   }
   const { task } = await followA2aStream(stream(), recorder, async () => undefined);
-  expect(task && endOf(task)).toMatchObject({ kind: 'completed', result: { text: 'a1a2a3\nb2\nc1' } });
+  expect(task && endOf(task, call)).toMatchObject({ kind: 'completed', result: { text: 'a1a2a3\nb2\nc1' } });
 });
 
 it('data beside texts is read once, however many texts there are', () => {
@@ -122,7 +125,7 @@ it.each(['1.0', '0.3'] as const)(
         : event03('status-update', { status, final: true });
     }
     const { task } = await followA2aStream(stream(), recorder, async () => undefined);
-    expect(task && endOf(task)).toMatchObject({ kind: 'completed', result: { text: 'Hello you' } });
+    expect(task && endOf(task, call)).toMatchObject({ kind: 'completed', result: { text: 'Hello you' } });
   },
 );
 
@@ -134,15 +137,8 @@ it.each([
     { parts: [{ text: 'Hello' }, { url: 'https://x' }] },
   ],
 ])('texts of an artifact that is read as a whole are one text: %s', (_what, parts, result) => {
-  const task = {
-    id: 't',
-    contextId: null,
-    state: 'completed',
-    message: null,
-    artifacts: [{ artifactId: 'a', parts }],
-    usage: null,
-  };
-  expect(endOf(task)).toMatchObject({ kind: 'completed', result });
+  const task = { ...unknown, state: 'completed', artifacts: [{ artifactId: 'a', parts }] };
+  expect(endOf(task, call)).toMatchObject({ kind: 'completed', result });
 });
 
 it('a state that the node does not know cuts no stream, and is asked about again', async () => {
@@ -154,6 +150,6 @@ it('a state that the node does not know cuts no stream, and is asked about again
     yield event({ statusUpdate: { taskId: 't', status: { state: 'TASK_STATE_COMPLETED' } } });
   }
   const { task } = await followA2aStream(stream(), recorder, async () => undefined);
-  expect(task && endOf(task)).toMatchObject({ kind: 'completed', result: { text: 'done' } });
-  expect(endOf({ id: 't', contextId: null, state: 'paused', message: null, artifacts: [], usage: null })).toBeNull();
+  expect(task && endOf(task, call)).toMatchObject({ kind: 'completed', result: { text: 'done' } });
+  expect(endOf({ ...unknown, state: 'paused' }, call)).toBeNull();
 });

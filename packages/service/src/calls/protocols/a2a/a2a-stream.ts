@@ -16,6 +16,12 @@ export interface StreamedTask {
   readonly outcome: Outcome | null;
 }
 
+interface StreamReading {
+  resultIn?(event: Json | undefined): unknown;
+  /** True for a task that the stream need not be followed any more for. */
+  isRested?(task: A2aTask): boolean;
+}
+
 /**
  * Follows a stream until its task rests or the stream ends. Stores texts of artifacts as chunks and changes of state as events; other parts
  * count like chunks. A stream that breaks off counts as ended if its task can be polled. Calls `onTask` once with the id of the task.
@@ -24,7 +30,7 @@ export async function followA2aStream(
   bytes: AsyncIterable<Buffer>,
   recorder: ChunkRecorder,
   onTask: (taskId: string) => Promise<void>,
-  resultIn: (event: Json | undefined) => unknown = (event) => event?.result,
+  { resultIn = (event) => event?.result, isRested = hasRested }: StreamReading = {},
 ): Promise<StreamedTask> {
   const told = createTold();
   const meter = createMeter(resultIn);
@@ -43,7 +49,7 @@ export async function followA2aStream(
     if (chunks.length > 0 && !(await recorder.add(chunks)))
       throw new CallFailedError('agent_error', 'Another process has taken the request over.');
     const base = told.base();
-    if (base && hasRested(base)) break;
+    if (base && isRested(base)) break;
   }
   return { task: told.task(), outcome: null };
 }
@@ -111,9 +117,12 @@ function createTold() {
       base = { ...said.task, artifacts: [] };
       return base;
     }
-    base ??= { id: said.taskId, contextId: null, state: 'working', message: null, artifacts: [], usage: null };
+    base ??= {
+      ...{ id: said.taskId, contextId: null, state: 'working', message: null, at: '' },
+      ...{ artifacts: [], messageIds: [], usage: null },
+    };
     if (said.kind === 'status')
-      base = { ...base, state: said.state, message: said.message, usage: said.usage ?? base.usage };
+      base = { ...base, state: said.state, message: said.message, at: said.at, usage: said.usage ?? base.usage };
     else takeArtifact(said);
     return base;
   }

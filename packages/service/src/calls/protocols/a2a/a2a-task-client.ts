@@ -3,13 +3,14 @@ import type { A2aAgent } from '../../../agents/health/a2a-card-client.ts';
 import { headersTo } from '../../../agents/health/upstream.ts';
 import { isObject, parseObject } from '../../../lib/json/json-object.ts';
 import type { GuardedResponse } from '../../../lib/net/guarded-fetch.ts';
-import type { Outcome } from '../../invocation.ts';
+import type { AgentOutcome, Outcome } from '../../invocation.ts';
 import { claimOfAgent } from '../../usage/usage-claim.ts';
 import { type AgentCall, type Billed, type CallContext, CallFailedError, isStopping } from '../adapter.ts';
 import { completed, describeError, MAX_RESULT_BYTES } from '../agent-answer.ts';
 import { invalidAnswer, refused } from '../exchange.ts';
 import { billOf } from '../pay-agent-bill.ts';
 import { deadlinePassed, isPointless, patiently, pollPauses } from '../poll.ts';
+import { isAnswered, questionOf } from './a2a-question.ts';
 import {
   type A2aTask,
   type BoundRequest,
@@ -24,19 +25,19 @@ import {
 
 /** A task as of the last answer, and its outcome or bill. */
 export interface FollowedTask {
-  readonly outcome: Outcome | Billed;
+  readonly outcome: AgentOutcome | Billed;
   readonly task: A2aTask;
 }
 
-/** The end of a task; null: it is still running. */
-export function endOf(task: A2aTask): Outcome | Billed | null {
+/** The end of a task, or its question; null: it is still running. */
+export function endOf(task: A2aTask, call: Pick<AgentCall, 'invocation' | 'answers'>): AgentOutcome | Billed | null {
   const said = describeError({ message: textsOf(partsOf(task.message)).join(' ') });
   switch (task.state) {
     case 'completed':
       return withinLimit(completed(resultOfTask(task), claimOfAgent(task.usage)));
     case 'input-required':
     case 'auth-required':
-      return demandOf(task) ?? needsInput;
+      return demandOf(task) ?? (isAnswered(call, task) ? null : questionOf(call, task));
     case 'failed':
     case 'rejected':
     case 'canceled':
@@ -53,12 +54,6 @@ function withinLimit(outcome: Outcome): Outcome {
     throw new CallFailedError('response_too_large', 'The agent gave a result of more than 1 MiB.');
   return outcome;
 }
-
-const needsInput: Outcome = {
-  kind: 'failed',
-  reason: 'agent_needs_input',
-  message: 'The agent asked for more input, which a call does not have.',
-};
 
 /** The terms of the x402 extension in a task's status. */
 function demandOf({ message }: A2aTask): Billed | null {
@@ -82,8 +77,8 @@ export async function followTask(
 ): Promise<FollowedTask> {
   let current = task;
   for (const pauseMs of pollPauses(ctx, call)) {
-    const outcome = endOf(current);
-    if (outcome?.kind === 'failed') cancelTask(ctx, call, agent, current.id);
+    const outcome = endOf(current, call);
+    if (outcome?.kind === 'failed') void cancelTask(ctx, call, agent, current.id);
     if (outcome) return { outcome, task: current };
     await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
     if (isPointless(ctx, call)) break;
@@ -94,7 +89,7 @@ export async function followTask(
 
 /** Ends a call that has become pointless. A process that stops leaves its task to the next one. */
 function giveUp(ctx: CallContext, call: AgentCall, agent: A2aAgent, taskId: string): never {
-  if (!isStopping(call.signal)) cancelTask(ctx, call, agent, taskId);
+  if (!isStopping(call.signal)) void cancelTask(ctx, call, agent, taskId);
   throw deadlinePassed();
 }
 
@@ -104,9 +99,10 @@ export async function readTaskAgain(
   call: AgentCall,
   agent: A2aAgent,
   taskId: string,
+  historyLength: number | null = null,
 ): Promise<A2aTask> {
   const answer = await patiently(ctx, call, (timeoutMs) =>
-    ask(ctx, call, bound.get(agent, taskId), { timeoutMs, signal: call.signal }),
+    ask(ctx, call, bound.get(agent, taskId, historyLength), { timeoutMs, signal: call.signal }),
   ).catch((error: unknown) => {
     if (isPointless(ctx, call)) return giveUp(ctx, call, agent, taskId);
     throw error;
@@ -116,13 +112,19 @@ export async function readTaskAgain(
   return readTask(resultIn(agent, value)) ?? invalidAnswer('without a task');
 }
 
-export function cancelTask(ctx: CallContext, call: AgentCall, agent: A2aAgent, id: string): void {
-  ask(ctx, call, bound.cancel(agent, id), { timeoutMs: 2000 }).catch(() => undefined);
+/** Cancels a task. The answer is ignored. */
+export async function cancelTask(
+  ctx: CallContext,
+  call: Pick<AgentCall, 'target' | 'invocation'>,
+  agent: A2aAgent,
+  id: string,
+): Promise<void> {
+  await ask(ctx, call, bound.cancel(agent, id), { timeoutMs: 2000 }).catch(() => undefined);
 }
 
 const ask = (
   ctx: CallContext,
-  { target, invocation }: AgentCall,
+  { target, invocation }: Pick<AgentCall, 'target' | 'invocation'>,
   { url, method, headers, body }: BoundRequest,
   limits: { readonly timeoutMs: number; readonly signal?: AbortSignal },
 ): Promise<GuardedResponse> =>

@@ -17,7 +17,8 @@ export interface A2aMessage {
   readonly id: string;
   readonly text: string;
   readonly data: Json | null;
-  readonly task: A2aTask | null;
+  /** The task that it belongs to; null: it begins one. */
+  readonly task: Pick<A2aTask, 'id' | 'contextId'> | null;
   readonly metadata: Json | null;
 }
 
@@ -53,7 +54,7 @@ export const dialects: Record<'1.0' | '0.3', A2aDialect> = {
   },
 };
 
-const idsOf = (task: A2aTask | null): Json =>
+const idsOf = (task: A2aMessage['task']): Json =>
   task === null ? {} : { taskId: task.id, ...(task.contextId === null ? {} : { contextId: task.contextId }) };
 
 export const firstMessage = ({ id, task, context, input }: Invocation): A2aMessage => ({
@@ -72,7 +73,11 @@ export interface A2aTask {
   readonly state: string;
   /** The message of its status. */
   readonly message: Json | null;
+  /** The time of its status, as the agent says; an empty text: none. */
+  readonly at: string;
   readonly artifacts: readonly Json[];
+  /** Ids of its messages, as far as the agent tells them. */
+  readonly messageIds: readonly string[];
   /** The usage that the agent states, unread; null: none. */
   readonly usage: unknown;
 }
@@ -91,6 +96,7 @@ export type A2aSaid =
       readonly taskId: string;
       readonly state: string;
       readonly message: Json | null;
+      readonly at: string;
       readonly usage: unknown;
     }
   | { readonly kind: 'artifact'; readonly taskId: string; readonly artifact: Json; readonly isAppended: boolean };
@@ -132,6 +138,9 @@ export function readTask(value: unknown): A2aTask | null {
     contextId: typeof value.contextId === 'string' ? value.contextId : null,
     ...readStatus(value.status),
     artifacts: Array.isArray(value.artifacts) ? value.artifacts.filter(isObject) : [],
+    messageIds: Array.isArray(value.history)
+      ? value.history.filter(isObject).map((each) => scalarText(each.messageId))
+      : [],
     usage: usageIn(value) ?? usageIn(value.status.message),
   };
 }
@@ -140,12 +149,13 @@ export function readTask(value: unknown): A2aTask | null {
 const usageIn = (owner: unknown): unknown =>
   isObject(owner) && isObject(owner.metadata) ? (owner.metadata[USAGE_EXTENSION] ?? null) : null;
 
-const readStatus = ({ state, message }: Json) => ({
+const readStatus = ({ state, message, timestamp }: Json) => ({
   state: scalarText(state)
     .replace(/^TASK_STATE_/, '')
     .toLowerCase()
     .replaceAll('_', '-'),
   message: isObject(message) ? message : null,
+  at: scalarText(timestamp),
 });
 
 export const partsOf = (owner: Json | null): Json[] =>
@@ -212,10 +222,12 @@ export const bound = {
     const path = isStreamed ? '/message:stream' : '/message:send';
     return request(agent, { id, rpc: isStreamed ? methods.stream : methods.send, path, params: toParams(message) });
   },
-  get: (agent: A2aAgent, taskId: string): BoundRequest => {
+  /** `historyLength`: messages of the task that are wanted with it; null: as the agent likes. */
+  get: (agent: A2aAgent, taskId: string, historyLength: number | null = null): BoundRequest => {
     const { methods } = dialects[agent.version];
+    const wanted = historyLength === null ? {} : { historyLength };
     const path = `/tasks/${encodeURIComponent(taskId)}`;
-    return request(agent, { rpc: methods.get, path, params: { id: taskId }, isRead: true });
+    return request(agent, { rpc: methods.get, path, params: { id: taskId, ...wanted }, query: wanted });
   },
   cancel: (agent: A2aAgent, taskId: string): BoundRequest => {
     const { methods } = dialects[agent.version];
@@ -230,19 +242,20 @@ interface Operation {
   readonly rpc: string;
   readonly path: string;
   readonly params: Json;
-  /** True when HTTP+JSON has a GET for it. */
-  readonly isRead?: boolean;
+  /** Parameters of the GET that HTTP+JSON has for it; absent: it has a POST. */
+  readonly query?: Readonly<Record<string, number>>;
 }
 
-function request(agent: A2aAgent, { id, rpc, path, params, isRead = false }: Operation): BoundRequest {
+function request(agent: A2aAgent, { id, rpc, path, params, query }: Operation): BoundRequest {
   const { url, binding, tenant } = agent;
   const headers = headersOf(agent);
   if (binding === 'JSONRPC') {
     const named = tenant === null ? params : { ...params, tenant };
     return { url, method: 'POST', headers, body: { jsonrpc: '2.0', id: id ?? 1, method: rpc, params: named } };
   }
-  const at = urlBelow(url, (tenant === null ? '' : `/${encodeURIComponent(tenant)}`) + path);
-  return { url: at, method: isRead ? 'GET' : 'POST', headers, body: isRead ? undefined : params };
+  const at = new URL(urlBelow(url, (tenant === null ? '' : `/${encodeURIComponent(tenant)}`) + path));
+  for (const [name, value] of Object.entries(query ?? {})) at.searchParams.set(name, `${value}`);
+  return { url: at.href, method: query ? 'GET' : 'POST', headers, body: query ? undefined : params };
 }
 
 /** The payload of an answer or event; HTTP+JSON has no envelope. */

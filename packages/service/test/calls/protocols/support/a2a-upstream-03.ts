@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import {
   type AgentExecutor,
@@ -61,19 +62,27 @@ function executor(site: () => TestUpstream | null) {
     const first = task ?? { kind: 'task', id: taskId, contextId, history: [userMessage] };
     bus.publish({ ...first, status: status('working') });
     const payment = userMessage.metadata?.['x402.payment.payload'];
-    const message = (text: string, more: object = {}) => {
-      const parts = [{ kind: 'text', text }];
-      return { kind: 'message', messageId: 'm', role: 'agent', parts, taskId, contextId, ...more };
+    const message = (text: string, more: object = {}, others: object[] = []) => {
+      const parts = [{ kind: 'text', text }, ...others];
+      return { kind: 'message', messageId: randomUUID(), role: 'agent', parts, taskId, contextId, ...more };
     };
-    if (mode.kind === 'fails') say('failed', message('no'));
-    else if (mode.kind === 'bills' && !payment) {
+    const given = (task?.history ?? []).filter(({ role }: Any) => role === 'user').slice(1);
+    const answers = given.map(({ parts }: Any) => parts.map((part: Any) => part.text ?? part.data));
+    const question = mode.kind === 'asks' ? mode.questions[given.length] : undefined;
+    if (mode.kind === 'fails' || answers.at(-1)?.[1]?.action === 'decline') say('failed', message('no'));
+    else if (question) {
+      const { schema, url } = question;
+      const data = schema || url ? [{ kind: 'data', data: { schema, url } }] : [];
+      say(url ? 'auth-required' : 'input-required', message(question.message, {}, data));
+    } else if (mode.kind === 'bills' && !payment) {
       const metadata = { 'x402.payment.status': 'payment-required', 'x402.payment.required': mode.terms.required };
       say('input-required', message('pay', { metadata }));
     } else {
       if (mode.kind === 'bills') await mode.terms.take(payment);
       while (site()?.mode.kind === 'pends') await new Promise((resolve) => setTimeout(resolve, 10));
       const said = task?.history?.[0] ?? userMessage;
-      const artifact = { artifactId: 'a', parts: [{ kind: 'text', text: `${said.parts[0].text}!` }] };
+      const told = answers.map((each: unknown) => ` ${JSON.stringify(each)}`).join('');
+      const artifact = { artifactId: 'a', parts: [{ kind: 'text', text: `${said.parts[0].text}!${told}` }] };
       bus.publish({ kind: 'artifact-update', taskId, contextId, artifact, append: false, lastChunk: true });
       say('completed');
     }

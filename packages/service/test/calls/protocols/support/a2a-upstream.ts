@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import {
   type AgentExecutor,
@@ -55,6 +56,7 @@ async function relay(rpc: JsonRpcTransportHandler, { body }: Seen, response: Ser
 // biome-ignore lint/suspicious/noExplicitAny: as above
 type Any = any;
 const text = (said: string) => ({ content: { $case: 'text', value: said } });
+const content = ($case: string, value: unknown) => ({ content: { $case, value } });
 
 /** Repeats its input, louder; waits until the mode changes. */
 function executor(site: { current: TestUpstream | null }): AgentExecutor {
@@ -66,15 +68,22 @@ function executor(site: { current: TestUpstream | null }): AgentExecutor {
       bus.publish({ kind: 'statusUpdate', data: { taskId, contextId, status: status(state, message) } });
     const first = task ?? { id: taskId, contextId, artifacts: [], history: [userMessage] };
     bus.publish({ kind: 'task', data: { ...first, status: status(WORKING) } });
-    const message = (said: string, metadata?: object) => ({
-      ...{ messageId: 'm', role: 2, parts: [text(said)], taskId, contextId },
+    const message = (said: string, metadata?: object, more: object[] = []) => ({
+      ...{ messageId: randomUUID(), role: 2, parts: [text(said), ...more], taskId, contextId },
       metadata,
     });
     const said = task?.history?.[0] ?? userMessage;
     const payment = userMessage.metadata?.['x402.payment.payload'];
+    const given = (task?.history ?? []).filter(({ role }: Any) => role === USER).slice(1);
+    const answers = given.map(({ parts }: Any) => parts.map(contentOf));
+    const question = mode.kind === 'asks' ? mode.questions[given.length] : undefined;
     if (mode.kind === 'bills' && mode.isBegun) say(WORKING, message(payment ? 'paid' : 'begun'));
-    if (mode.kind === 'fails') say(FAILED, message('no'));
-    else if (mode.kind === 'needs input') say(INPUT_REQUIRED, message('which one?'));
+    if (mode.kind === 'fails' || answers.at(-1)?.[1]?.action === 'decline') say(FAILED, message('no'));
+    else if (question) {
+      const { message: said, schema, url } = question;
+      const more = [...(schema ? [content('data', { schema })] : []), ...(url ? [content('url', url)] : [])];
+      say(url ? AUTH_REQUIRED : INPUT_REQUIRED, message(said, undefined, more));
+    } else if (mode.kind === 'needs input') say(INPUT_REQUIRED, message('which one?'));
     else if (mode.kind === 'bills' && !payment)
       say(
         INPUT_REQUIRED,
@@ -86,7 +95,8 @@ function executor(site: { current: TestUpstream | null }): AgentExecutor {
     else {
       if (mode.kind === 'bills') await mode.terms.take(payment);
       while (site.current?.mode.kind === 'pends') await new Promise((resolve) => setTimeout(resolve, 10));
-      const artifact = { artifactId: 'a', parts: [text(`${said.parts[0].content.value}!`)] };
+      const told = answers.map((each: unknown) => ` ${JSON.stringify(each)}`).join('');
+      const artifact = { artifactId: 'a', parts: [text(`${said.parts[0].content.value}!${told}`)] };
       bus.publish({ kind: 'artifactUpdate', data: { taskId, contextId, artifact, append: false, lastChunk: true } });
       say(COMPLETED);
     }
@@ -95,4 +105,7 @@ function executor(site: { current: TestUpstream | null }): AgentExecutor {
   return { execute: run, cancelTask: async () => undefined } as Any;
 }
 
-const [WORKING, COMPLETED, FAILED, INPUT_REQUIRED] = [2, 3, 4, 6];
+const contentOf = (part: Any) => part.content.value;
+
+const [WORKING, COMPLETED, FAILED, INPUT_REQUIRED, AUTH_REQUIRED] = [2, 3, 4, 6, 8];
+const USER = 1;

@@ -23,6 +23,8 @@ export type Mode =
   | { readonly kind: 'pends' }
   | { readonly kind: 'fails' }
   | { readonly kind: 'needs input' }
+  /** Asks these, one after the other, and tells at the end what it was answered. Fails when an answer is declined. */
+  | { readonly kind: 'asks'; readonly questions: readonly AskedOfCaller[] }
   /** Answers the same to everything that asks for work. */
   | { readonly kind: 'says'; readonly status: number; readonly text: string; readonly headers?: Record<string, string> }
   /** Demands a payment, in the way of its protocol, before it works. */
@@ -33,6 +35,12 @@ export type Mode =
       /** Tells of progress before the demand. */
       readonly isBegun?: boolean;
     };
+
+export interface AskedOfCaller {
+  readonly message: string;
+  readonly schema?: object;
+  readonly url?: string;
+}
 
 export interface PaidTerms {
   /** A PaymentRequired of x402. */
