@@ -33,7 +33,7 @@ export interface Adapter {
    * certainly did not arrive, so it is sent.
    */
   resume?(ctx: CallContext, call: AgentCall, handle: string): Promise<AgentOutcome | 'unsent'>;
-  /** Has the agent end work that nobody waits for any more. */
+  /** Cancels work at the agent. */
   cancel?(ctx: CallContext, call: Omit<AgentCall, 'signal'>, handle: string): Promise<void>;
 }
 

@@ -21,8 +21,8 @@ export async function findUpstreamCall(
 }
 
 /**
- * Records that a request is about to be sent; `handle`: of the work whose question it answers. Returns false when it was recorded before,
- * unless `isAgain`, another attempt has it, or it has ended. Locks the row, so that a take-over either sees the record or comes first.
+ * Records that a request is about to be sent. `handle`: id of the upstream's work; `isAgain`: it may have been recorded before. Returns false
+ * for an earlier record, when another attempt has it, or it has ended. Locks the row, so that a take-over either sees the record or comes first.
  */
 export async function markUpstreamCall(
   sql: Sql,

@@ -207,7 +207,7 @@ const calls: Record<AgentProtocol, Protocol> = {
   'mip-003': once(mipAdapter),
 };
 
-/** Has an agent of this node end the work that it keeps for a question. Told once; failures are ignored. */
+/** Cancels the work that an agent of this node keeps for a question. Sent once; failures are ignored. */
 export async function cancelWork(
   ctx: RunContext,
   invocation: Invocation,

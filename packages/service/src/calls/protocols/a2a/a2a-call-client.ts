@@ -122,7 +122,7 @@ async function sendMessage(
   return followTask(ctx, call, agent, said.task) satisfies Promise<FollowedTask>;
 }
 
-/** A task with what it made before its question as well: the stream of an answer begins behind that. As streamed if it can't be read. */
+/** The whole task: the stream that follows an answer lacks the artifacts from before the question. As streamed if it can't be read. */
 async function wholeTask(ctx: CallContext, call: AgentCall, agent: A2aAgent, task: A2aTask): Promise<A2aTask> {
   if (call.answers.length === 0 || task.state !== 'completed') return task;
   return readTaskAgain(ctx, call, agent, task.id).catch(() => task);

@@ -24,7 +24,7 @@ export function questionOf({ invocation }: Pick<AgentCall, 'invocation'>, task: 
   return asked.kind === 'asks' ? { ...asked, handle: task.id } : asked;
 }
 
-/** Tells the questions of a task apart: by the id of the message, which has a time instead in agents that name none, and what it says. */
+/** Equal for the same question of a task: by the id of its message, or its time if the agent gives no id, and by its parts. */
 const questionIdOf = ({ message, at }: A2aTask): string =>
   hash('sha256', JSON.stringify([scalarText(message?.messageId) || at, partsOf(message)]), 'base64url');
 
