@@ -17,7 +17,7 @@ create table a2a_push (
   created_at timestamp with time zone not null,
   constraint a2a_push_pkey PRIMARY KEY (task_id, id),
   constraint a2a_push_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
-  constraint a2a_push_told_check CHECK ((told = ANY (ARRAY['nothing'::text, 'pending'::text, 'processing'::text, 'result'::text, 'ended'::text]))),
+  constraint a2a_push_told_check CHECK (((told = ANY (ARRAY['nothing'::text, 'pending'::text, 'processing'::text, 'result'::text, 'ended'::text])) OR (told ~ '^input_required:[0-9]+$'::text))) NOT VALID,
   constraint a2a_push_version_check CHECK ((version = ANY (ARRAY['1.0'::text, '0.3'::text])))
 );
 CREATE INDEX a2a_push_account ON public.a2a_push USING btree (account_id) WHERE is_open;
@@ -1059,6 +1059,7 @@ create table invocation_turn (
   note text,
   answer_digest bytea,
   bytes bigint not null,
+  message_id text,
   constraint invocation_turn_pkey PRIMARY KEY (request_id, turn),
   constraint invocation_turn_input_id_key UNIQUE (input_id),
   constraint invocation_turn_request_id_fkey FOREIGN KEY (request_id) REFERENCES invocation(id),

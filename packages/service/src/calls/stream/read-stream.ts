@@ -25,7 +25,7 @@ export async function hasWhole(ctx: Store, invocation: InvocationState, last: nu
   if (isWithheld(invocation) && inputTimeoutS === null) return last >= endIdOf(0);
   const chunks = await countChunks(ctx.db, [id], isWithheld(invocation) ? [id] : []);
   const count = chunks.get(id) ?? 0;
-  return last >= (hasEnded(status) ? endIdOf(count) : idOf(count));
+  return last >= (hasEnded(status) ? endIdOf(count) : eventIdOf(count));
 }
 
 /** A reader's position. */
@@ -89,11 +89,12 @@ async function* tellStored(ctx: CallServices, requestId: string, told: Told): As
 
 /** The chunks, if they follow the last event without a gap. */
 function nextOf(said: readonly Chunk[] | null, last: number): readonly Chunk[] | null {
-  const fresh = said?.filter(({ position }) => idOf(position) > last) ?? null;
-  return fresh?.[0] && idOf(fresh[0].position) !== last + 1 ? null : fresh;
+  const fresh = said?.filter(({ position }) => eventIdOf(position) > last) ?? null;
+  return fresh?.[0] && eventIdOf(fresh[0].position) !== last + 1 ? null : fresh;
 }
 
-const idOf = (position: number) => FIRST_CHUNK_ID - 1 + position;
+/** Id of the event of a stored chunk or question. */
+export const eventIdOf = (position: number): number => FIRST_CHUNK_ID - 1 + position;
 
 function* firstEvents(invocation: InvocationState): Generator<StreamEvent> {
   yield { id: 1, type: 'invocation.created', data: toCreated({ ...invocation, status: 'pending' }) };
@@ -103,7 +104,7 @@ function* firstEvents(invocation: InvocationState): Generator<StreamEvent> {
 }
 
 const chunkEvent = (requestId: string, { position, type, data }: Chunk): StreamEvent => ({
-  id: idOf(position),
+  id: eventIdOf(position),
   type,
   data: { ...asObject(data), requestId },
 });

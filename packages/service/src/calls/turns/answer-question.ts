@@ -24,13 +24,14 @@ export interface AnswerContext extends RunContext, CallServices, NodeProcess {}
 /**
  * Answers the question that a request waits for, and has its agent go on. The same answer may be sent again: it is stored once. Throws
  * INPUT_ALREADY_ANSWERED for another one, INPUT_EXPIRED for a late one, INPUT_NOT_REQUIRED when the request does not wait for it, and
- * VALIDATION_ERROR, with the request waiting on, for an answer that does not fit.
+ * VALIDATION_ERROR, with the request waiting on, for an answer that does not fit. `messageId`: the caller's id of the message that it came in.
  */
 export async function answerInput(
   ctx: AnswerContext,
   caller: KnownCaller,
   requestId: string,
   answer: InputAnswer,
+  messageId: string | null = null,
 ): Promise<RequestRecord> {
   const { inputId, action, input = null, message: note = null } = answer;
   const found = requireOwn(await findInvocation(ctx.db, requestId), caller);
@@ -40,7 +41,7 @@ export async function answerInput(
   requireOpen(found, question, ctx.clock.now());
   requireRoomToPay(ctx, caller);
   if (action === 'accept') await requireFitting(ctx, found, question, input);
-  await goOn(ctx, found, question, { action, input: action === 'accept' ? input : null, note, digest });
+  await goOn(ctx, found, question, { action, input: action === 'accept' ? input : null, note, digest, messageId });
   return readInvocation(ctx, caller, requestId);
 }
 
@@ -93,7 +94,7 @@ async function requireFitting(
   const isLast = tries !== null && tries >= MAX_MISFITS;
   if (isLast) {
     const digest = hash('sha256', 'declined after answers that did not fit', 'buffer');
-    await goOn(ctx, found, question, { action: 'decline', input: null, note: null, digest });
+    await goOn(ctx, found, question, { action: 'decline', input: null, note: null, digest, messageId: null });
   }
   const fields =
     checked === 'too_much'
@@ -109,7 +110,7 @@ async function goOn(
   ctx: AnswerContext,
   found: Invocation,
   { turn, leftMs }: StoredQuestion,
-  answer: Pick<NewAnswer, 'action' | 'input' | 'note' | 'digest'>,
+  answer: Pick<NewAnswer, 'action' | 'input' | 'note' | 'digest' | 'messageId'>,
 ): Promise<void> {
   const now = ctx.clock.now();
   const deadline = deadlineAfterAnswer(found, leftMs, now, { longestChannelCallS: ctx.chain.channels?.longestCallS });

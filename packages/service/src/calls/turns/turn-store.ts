@@ -92,6 +92,8 @@ export interface NewAnswer {
   readonly input: Record<string, unknown> | null;
   readonly note: string | null;
   readonly digest: Buffer;
+  /** The caller's id of the message that the answer came in; null: it came in none. */
+  readonly messageId: string | null;
   /** The process that goes on. */
   readonly worker: string;
   readonly deadline: Date;
@@ -103,7 +105,7 @@ export interface NewAnswer {
  * request, which this process has then; null: it does not wait for this answer any more.
  */
 export async function storeAnswer(tx: Tx, requestId: string, answer: NewAnswer): Promise<Invocation | null> {
-  const { turn, action, note, digest, worker, deadline, now } = answer;
+  const { turn, action, note, digest, messageId, worker, deadline, now } = answer;
   const input = answer.input && JSON.stringify(answer.input);
   const moved = await tx.query(
     'take-answer',
@@ -115,14 +117,14 @@ export async function storeAnswer(tx: Tx, requestId: string, answer: NewAnswer):
   await tx.query(
     'store-answer',
     `with answered as (
-       update invocation_turn set answered_at = $3, action = $4, input = $5::text::json, note = $6::text, answer_digest = $7,
+       update invocation_turn set answered_at = $3, action = $4, input = $5::text::json, note = $6::text, answer_digest = $7, message_id = $8,
               bytes = bytes + coalesce(octet_length($5::text), 0) + coalesce(octet_length($6::text), 0)
         where request_id = $1 and turn = $2 returning request_id
      )
      insert into storage_change (account_id, bytes)
      select v.account_id, coalesce(octet_length($5::text), 0) + coalesce(octet_length($6::text), 0)
        from answered join invocation v on v.id = answered.request_id`,
-    [requestId, turn, now, action, input, note, digest],
+    [requestId, turn, now, action, input, note, digest, messageId],
   );
   const [invocation] = await tx.query<Invocation>(
     'find-invocation',
@@ -134,6 +136,9 @@ export async function storeAnswer(tx: Tx, requestId: string, answer: NewAnswer):
 
 /** An answered question, for its agent. */
 export interface GivenAnswer {
+  readonly turn: number;
+  /** The caller's id of the message that the answer came in; null: it came in none. */
+  readonly messageId: string | null;
   readonly agentInputId: string | null;
   readonly action: InputAction;
   readonly input: Record<string, unknown> | null;
@@ -147,7 +152,7 @@ export interface GivenAnswer {
 export const findAnswers = (sql: Sql, requestId: string): Promise<GivenAnswer[]> =>
   sql.query<GivenAnswer>(
     'find-answers',
-    `select agent_input_id as "agentInputId", action, input, note, state, handle
+    `select turn, message_id as "messageId", agent_input_id as "agentInputId", action, input, note, state, handle
        from invocation_turn where request_id = $1 and answered_at is not null order by turn`,
     [requestId],
   );

@@ -10,6 +10,17 @@ export interface A2aCall {
   readonly version: Version;
   /** The URIs of the extensions that the client activates. */
   readonly extensions: readonly string[];
+  /** The token that answers a task of a caller without a key; undefined: none came. */
+  readonly answerToken?: string | undefined;
+}
+
+/** Field of the metadata of tasks and messages with the token that answers a task of a caller without a key. */
+export const ANSWER_TOKEN = 'urn:agent-network:answer-token';
+
+/** A call with the token in its metadata, if there is one. */
+export function withAnswerToken(call: A2aCall, metadata: Readonly<Record<string, unknown>> = {}): A2aCall {
+  const given = metadata[ANSWER_TOKEN];
+  return typeof given === 'string' ? { ...call, answerToken: given } : call;
 }
 
 /** A stream of a task, until the task ends or waits for its payment. */

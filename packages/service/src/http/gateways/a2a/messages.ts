@@ -1,6 +1,7 @@
+import { ANSWER_TOKEN } from './a2a-call.ts';
 import { invalidParam } from './errors.ts';
 import { withoutPayment } from './payments.ts';
-import { a2aMetadata, INVOKE_EXTENSION } from './tasks.ts';
+import { a2aMetadata, INPUT, INVOKE_EXTENSION } from './tasks.ts';
 import { isSet, type Part, type SendMessage } from './wire.ts';
 
 /** A message as the invocation that it asks for. */
@@ -14,12 +15,18 @@ export interface AskedInvocation {
 const SEE_INPUT = 'See the input.';
 
 /** Fields of the extension that are fields of an invocation. */
-const bodyFields = ['capability', 'maxCost', 'priority', 'deadline', 'context'] as const;
+const bodyFields = ['capability', 'maxCost', 'priority', 'deadline', 'context', 'interactive', 'inputTimeout'] as const;
 
 /** Reads the invocation in a message. Throws INVALID_PARAMS with the field of the message. */
 export function readMessage({ message, metadata = {}, configuration }: SendMessage): AskedInvocation {
   const all = { ...metadata, ...message.metadata };
-  const { [INVOKE_EXTENSION]: ours, a2a: _ours, ...theirs } = withoutPayment(all);
+  const {
+    [INVOKE_EXTENSION]: ours,
+    a2a: _ours,
+    [INPUT]: _input,
+    [ANSWER_TOKEN]: _token,
+    ...theirs
+  } = withoutPayment(all);
   const wanted = objectOf(ours) ?? {};
   if (isSet(ours) && !objectOf(ours))
     throw invalidParam(`message.metadata["${INVOKE_EXTENSION}"]`, 'must be an object');
@@ -31,6 +38,8 @@ export function readMessage({ message, metadata = {}, configuration }: SendMessa
     body: {
       task: joined.trim() === '' ? SEE_INPUT : joined,
       input: inputOf(message.parts),
+      // Clients of this protocol know tasks that wait for them.
+      interactive: true,
       metadata: {
         ...theirs,
         ...a2aMetadata({ ...message, wantsText: wantsText(configuration?.acceptedOutputModes ?? []) }),
@@ -58,7 +67,7 @@ const objectOf = (value: unknown): Readonly<Record<string, unknown>> | null =>
     : null;
 
 /** The first data part that is an object. Other parts that are neither it nor text become its `parts`. */
-function inputOf(parts: readonly Part[]): Readonly<Record<string, unknown>> {
+export function inputOf(parts: readonly Part[]): Readonly<Record<string, unknown>> {
   const first = parts.find(({ data }) => objectOf(data));
   const further = parts.filter((part) => part !== first && typeof part.text !== 'string').map(shownPart);
   const input = objectOf(first?.data) ?? {};

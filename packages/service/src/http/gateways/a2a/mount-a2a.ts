@@ -72,7 +72,8 @@ async function answer(ctx: HttpContext, room: AnswerRoom, c: Context): Promise<R
       const opened = await openGatewayRequest(ctx, { gateway: 'a2a', room }, c, headers);
       const asked = extensionHeaders.map((header) => [header, extensionsIn(c, header)] as const);
       for (const [header, uris] of asked) if (uris.length > 0) headers[header] = uris.join(', ');
-      return { opened, agentId: target.agentId ?? '', extensions: asked.flatMap(([, uris]) => uris) };
+      const extensions = asked.flatMap(([, uris]) => uris);
+      return { opened, agentId: target.agentId ?? '', extensions, answerToken: c.req.header('x-answer-token') };
     },
     refuse: (error) => shownError(ctx, 'a2a', headers['x-request-id'] ?? '', error),
     send: (bound, more = {}) => sendAnswer(ctx, c, bound, { ...headers, ...more }),

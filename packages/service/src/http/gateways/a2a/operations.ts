@@ -8,7 +8,7 @@ import { newId } from '../../../lib/id.ts';
 import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
-import type { A2aCall, A2aStream } from './a2a-call.ts';
+import { type A2aCall, type A2aStream, withAnswerToken } from './a2a-call.ts';
 import { a2aUrlOf, CARD_PATH } from './cards.ts';
 import { A2aError, type FieldViolation, invalidParam, taskNotFound } from './errors.ts';
 import { createPush, deletePush, listPushes, readPush } from './push-configs.ts';
@@ -51,19 +51,23 @@ const noExtendedCard = none(
   'This agent has no extended card: its public one says everything.',
 );
 
+const metadataOf = ({ message, metadata }: SendMessage) => ({ ...metadata, ...message.metadata });
+
 /** The operations of an agent's gateway, with the parameters of 1.0. */
 export const agentOperations: Readonly<Record<OperationName, Run>> = {
   SendMessage: operation(wire.SendMessage, async (ctx, call, params) => ({
-    value: { task: await sendMessage(ctx, call, params) },
+    value: { task: await sendMessage(ctx, withAnswerToken(call, metadataOf(params)), params) },
   })),
   SendStreamingMessage: operation(wire.SendMessage, async (ctx, call, params) => ({
-    stream: await streamMessage(ctx, call, params),
+    stream: await streamMessage(ctx, withAnswerToken(call, metadataOf(params)), params),
   })),
   GetTask: operation(wire.GetTask, async (ctx, call, params) => ({
     value: await findTask(ctx, call, params.id, params),
   })),
   ListTasks: operation(wire.ListTasks, async (ctx, call, params) => ({ value: await listTasks(ctx, call, params) })),
-  CancelTask: operation(wire.TaskId, async (ctx, call, { id }) => ({ value: await cancelTask(ctx, call, id) })),
+  CancelTask: operation(wire.CancelTask, async (ctx, call, params) => ({
+    value: await cancelTask(ctx, withAnswerToken(call, params.metadata), params.id),
+  })),
   SubscribeToTask: operation(wire.TaskId, async (ctx, call, { id }) => ({
     stream: await subscribeToTask(ctx, call, id),
   })),

@@ -106,7 +106,7 @@ export const takePushes = (
          select p.task_id, p.id, p.account_id, p.next_at, ${receiver} = any($8) as hangs,
                 row_number() over (partition by ${receiver} order by p.next_at) as place
            from a2a_push p join invocation v on v.id = p.task_id
-          where p.is_open and p.next_at <= $1 and p.told <> v.status and not (p.account_id = any($3)) and (p.account_id = any($6)) = $7
+          where p.is_open and p.next_at <= $1 and p.told <> v.status || case v.status when 'input_required' then ':' || v.turn else '' end and not (p.account_id = any($3)) and (p.account_id = any($6)) = $7
             and not (${receiver} = any($8) and ${receiver} = any($9))
        ) p where p.place = 1 or not p.hangs
      ), taken as (

@@ -1,20 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
-import { hasEnded } from '../../../calls/invocation.ts';
+import { hasEnded, isAtRest } from '../../../calls/invocation.ts';
 import { giveUpUnpaid, listUnpaid, readUnpaid } from '../../../calls/keep-unpaid.ts';
 import { keylessResourceOf, resourceOf } from '../../../calls/start/invocation-purchase.ts';
+import { readAnswers } from '../../../calls/turns/read-answers.ts';
 import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
+import { readerOf } from '../../api/reader-of.ts';
 import type { HttpContext } from '../../request/http-context.ts';
-import { MAX_WAIT_MS } from '../common/follow.ts';
+import { follow, MAX_WAIT_MS } from '../common/follow.ts';
 import { followStarted, isRepetition, type Started, settlementAtEnd, startPurchase } from '../common/purchase.ts';
-import { admitRead, streamedTo } from '../common/read-room.ts';
+import { admitRead, countRead, streamedTo } from '../common/read-room.ts';
 import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
-import { A2aError, invalidParam } from './errors.ts';
+import { type Answered, answerTask, takesNone } from './answer-task.ts';
+import { invalidParam } from './errors.ts';
 import { readMessage } from './messages.ts';
 import { type PaymentStep, paymentStepOf } from './payments.ts';
 import { addToBought, pushOfMessage } from './push-configs.ts';
 import { followTask, once } from './streams.ts';
-import { findTask } from './task-operations.ts';
+import { readHeaders, wholeTask } from './task-operations.ts';
 import { contextOf, type TaskShape, taskOf } from './tasks.ts';
 import {
   awaitPayment,
@@ -27,10 +30,11 @@ import {
 } from './unpaid-tasks.ts';
 import type { SendMessage, StreamResponse, WireTask } from './wire.ts';
 
-/** Outcome of a message: a request that was started or found, or a task that does not run. */
+/** Outcome of a message: a request that was started or found, one with its question answered, or a task that does not run. */
 type Begun =
-  | { readonly started: Started; readonly shape: TaskShape; readonly settledBy: SettledBy }
-  | { readonly started: null; readonly task: WireTask };
+  | { readonly kind: 'started'; readonly started: Started; readonly shape: TaskShape; readonly settledBy: SettledBy }
+  | { readonly kind: 'answered'; readonly answered: Answered }
+  | { readonly kind: 'unpaid'; readonly task: WireTask };
 
 /** Reads how x402 has paid for the request by now: the charge, and the receipt of the delivery. */
 type SettledBy = () => Promise<SettleResponse | null>;
@@ -44,14 +48,34 @@ interface Way {
 export async function sendMessage(ctx: HttpContext, call: A2aCall, params: SendMessage): Promise<WireTask> {
   const isAwaited = params.configuration?.returnImmediately !== true;
   const begun = await begin(ctx, call, params, { isAwaited, isStreamed: false });
-  if (!begun.started) return begun.task;
   const { opened } = call;
   const { signal } = opened.c.req.raw;
+  if (begun.kind === 'unpaid') return begun.task;
+  if (begun.kind === 'answered') return answeredTask(ctx, call, params, { ...begun.answered, isAwaited });
   const { data } = isAwaited
     ? await followStarted(ctx, opened, begun.started, { waitMs: MAX_WAIT_MS, signal })
     : begun.started.first;
   const settlement = hasEnded(data.status) ? await begun.settledBy() : begun.started.settlement;
-  return taskOf(data, { ...begun.shape, settlement });
+  const answers = await readAnswers(ctx, data);
+  return taskOf(data, { ...begun.shape, settlement, answers });
+}
+
+/** The task of an answered question: once it has ended or asks again, or at once if the client wants. */
+async function answeredTask(
+  ctx: HttpContext,
+  call: A2aCall,
+  { configuration }: SendMessage,
+  { record, isRepeated, isAwaited }: Answered & { readonly isAwaited: boolean },
+): Promise<WireTask> {
+  const { opened } = call;
+  const { requestId } = record;
+  const shape = shapeOf(ctx, call, configuration ?? {});
+  if (!isAwaited || isAtRest(record.status)) return wholeTask(ctx, record, shape);
+  if (isRepeated) admitRead(opened, 'getInvocation');
+  const reader = await readerOf(ctx, opened.caller, { requestId, headers: readHeaders(ctx, call, requestId) });
+  const now = await follow(ctx, reader, requestId, { waitMs: MAX_WAIT_MS, signal: opened.c.req.raw.signal });
+  if (isRepeated) countRead(opened, 'getInvocation', now.json);
+  return wholeTask(ctx, now.data, shape);
 }
 
 /** Answers a message with the stream of its task. */
@@ -61,7 +85,8 @@ export async function streamMessage(
   params: SendMessage,
 ): Promise<A2aStream<StreamResponse>> {
   const begun = await begin(ctx, call, params, { isAwaited: true, isStreamed: true });
-  if (!begun.started) return once({ task: begun.task });
+  if (begun.kind === 'unpaid') return once({ task: begun.task });
+  if (begun.kind === 'answered') return answeredStream(ctx, call, params, begun.answered);
   const { started, shape, settledBy } = begun;
   const { data } = started.first;
   if (started.isWithheld) return once({ task: taskOf(data, shape) });
@@ -76,13 +101,36 @@ export async function streamMessage(
   };
 }
 
+/** The stream of a task from an answer on; of a repeated answer, from its begin. */
+async function answeredStream(
+  ctx: HttpContext,
+  call: A2aCall,
+  { configuration }: SendMessage,
+  { record, isRepeated, after }: Answered,
+): Promise<A2aStream<StreamResponse>> {
+  const { opened } = call;
+  const shape = { ...shapeOf(ctx, call, configuration ?? {}), after, answers: await readAnswers(ctx, record) };
+  if (hasEnded(record.status)) return once({ task: taskOf(record, shape) });
+  if (isRepeated) admitRead(opened, 'getInvocation');
+  return {
+    requestId: record.requestId,
+    sent: isRepeated ? streamedTo(opened, 'getInvocation') : undefined,
+    open: (signal) => followTask(ctx, record, shape, ctx.revocations.whileValid(opened.caller, signal)),
+  };
+}
+
 async function begin(ctx: HttpContext, call: A2aCall, params: SendMessage, way: Way): Promise<Begun> {
   const config = params.configuration?.taskPushNotificationConfig;
   const push = config && (await pushOfMessage(ctx, call, { message: params.message, config }));
   const begun = await beginTask(ctx, call, params, way);
   // A process that dies here tells nobody: the same message again finds the task, and adds it.
-  if (push) await addToBought(ctx, call, begun.started ? begun.started.first.data.requestId : begun.task.id, push);
+  if (push) await addToBought(ctx, call, taskIdOf(begun), push);
   return begun;
+}
+
+function taskIdOf(begun: Begun): string {
+  if (begun.kind === 'unpaid') return begun.task.id;
+  return begun.kind === 'started' ? begun.started.first.data.requestId : begun.answered.record.requestId;
 }
 
 async function beginTask(ctx: HttpContext, call: A2aCall, params: SendMessage, way: Way): Promise<Begun> {
@@ -116,7 +164,7 @@ async function paidTaskOf(ctx: HttpContext, call: A2aCall, step: PaymentStep): P
 const keyOf = (agentId: string, messageId: string): string =>
   `a2a_${createHash('sha256').update(`${agentId}\n${messageId}`).digest('base64url')}`;
 
-/** A message for a task: only one that waits for its payment takes any. */
+/** A message for a task: one that waits for its payment, or for an answer. */
 async function goOn(
   ctx: HttpContext,
   call: A2aCall,
@@ -126,16 +174,15 @@ async function goOn(
   const { contextId } = params.message;
   const wanted = shapeOf(ctx, call, params.configuration ?? {});
   const waiting = await readUnpaid(ctx, call.opened.caller, taskId);
-  const isHere = waiting?.agentId === call.agentId;
-  const task = isHere ? unpaidTask(waiting, wanted) : await findTask(ctx, call, taskId, {});
-  if (contextId !== undefined && contextId !== task.contextId)
+  if (waiting?.agentId !== call.agentId || (waiting.isPaid && step.kind === 'none'))
+    return { kind: 'answered', answered: await answerTask(ctx, call, params, { taskId, step }) };
+  if (contextId !== undefined && contextId !== unpaidTask(waiting, wanted).contextId)
     throw invalidParam('message.contextId', 'is not the context of the task');
-  const isOver = !isHere || waiting.ended || (waiting.isPaid && step.kind !== 'submitted');
+  const isOver = waiting.ended || (waiting.isPaid && step.kind !== 'submitted');
   // A payment may come at the same time: what was accepted first stands.
-  if (isOver || (step.kind === 'rejected' && !(await giveUpUnpaid(ctx, taskId, 'rejected'))))
-    throw new A2aError('UNSUPPORTED_OPERATION', 'The task does not accept further messages. Send one without taskId.');
+  if (isOver || (step.kind === 'rejected' && !(await giveUpUnpaid(ctx, taskId, 'rejected')))) throw takesNone();
   if (step.kind === 'rejected') {
-    return { started: null, task: unpaidTask({ ...waiting, ended: 'rejected' }, wanted) };
+    return { kind: 'unpaid', task: unpaidTask({ ...waiting, ended: 'rejected' }, wanted) };
   }
   const payment = step.kind === 'submitted' ? paymentFor(waiting, step.payload) : null;
   const { body, quoteId, messageKey } = waiting;
@@ -167,12 +214,13 @@ async function buy(
     const { messageId } = params.message;
     const { network, historyLength } = shape;
     return {
+      kind: 'started',
       started,
       shape: { contextId, messageId, text: body.task, settlement, network, historyLength, withArtifacts: !isWithheld },
       settledBy: () => settlementAtEnd(ctx, opened, started, resourceUrl),
     };
   } catch (error) {
     if (!(error instanceof PaymentRequiredError)) throw error;
-    return { started: null, task: await awaitPayment(ctx, call, asked, { due: error, shape }) };
+    return { kind: 'unpaid', task: await awaitPayment(ctx, call, asked, { due: error, shape }) };
   }
 }

@@ -1,5 +1,6 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { readUnowned } from '../../../calls/read-invocation.ts';
+import { type GivenAnswer, readAnswers } from '../../../calls/turns/read-answers.ts';
 import type { NodeIdentity } from '../../../chain/chain-info.ts';
 import type { NodeKeys } from '../../../chain/keys/node-keys.ts';
 import type { SlotBounds } from '../../../events/deliveries/delivery-slots.ts';
@@ -53,10 +54,11 @@ export const createPushDispatcher = (ctx: PushContext): Dispatcher =>
 /** Sends the next message of a push, and records the attempt. Returns the updated push if there is more to send. */
 async function tellNext(ctx: PushContext, row: PushRow, send: Sender['send']): Promise<PushRow | null> {
   const record = await readUnowned(ctx, row.taskId);
-  const push = record && nextPush(row.told, record.status);
+  const push = record && nextPush(row.told, record);
   if (!record || !push) return null;
   const secrets = secretsOf(ctx, row);
-  const answer = secrets && (await send(messageOf(ctx, { ...row, ...secrets }, push, record)));
+  const answers = await readAnswers(ctx, record);
+  const answer = secrets && (await send(messageOf(ctx, { ...row, ...secrets }, push, { record, answers })));
   const now = ctx.clock.now();
   const tries = row.tries + 1;
   const verdict = answer && judge(answer, tries, now, Math.random());
@@ -65,7 +67,7 @@ async function tellNext(ctx: PushContext, row: PushRow, send: Sender['send']): P
     return null;
   }
   const { told } = push;
-  const hasMore = nextPush(told, record.status) !== null;
+  const hasMore = nextPush(told, record) !== null;
   // The lease is given back only when all is told: whoever sees a push that is due sends it, also beside a message that is under way.
   const nextAt = hasMore ? leaseFrom(now) : now;
   const after = { told, tries: 0, nextAt: told === 'ended' ? null : nextAt };
@@ -79,11 +81,16 @@ function secretsOf({ secrets }: Pick<NodeKeys, 'secrets'>, { sealed }: PushRow):
   return opened === null ? null : JSON.parse(opened);
 }
 
+interface Told {
+  readonly record: RequestRecord;
+  readonly answers: readonly GivenAnswer[];
+}
+
 /** The message of a push: in 1.0 an event of a stream, in 0.3 the task itself. */
-function messageOf(ctx: NodeIdentity, to: PushRow & PushSecrets, { what }: Push, given: RequestRecord) {
+function messageOf(ctx: NodeIdentity, to: PushRow & PushSecrets, { what }: Push, { record: given, answers }: Told) {
   const { url, version, scheme, token, credentials } = to;
   const record = plain(given);
-  const shape = { network: ctx.chain.caip2 };
+  const shape = { network: ctx.chain.caip2, answers };
   const task = taskOf(record, shape);
   const contextId = contextOf(record);
   const place = { taskId: record.requestId, contextId };

@@ -1,5 +1,7 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { InputRequest } from '@agent-network/contracts/invocations/turns';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
+import { readUnowned } from '../../../calls/read-invocation.ts';
 import { readStream, type StreamEvent } from '../../../calls/stream/read-stream.ts';
 import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
@@ -33,8 +35,10 @@ export const shownAs = <T>(stream: A2aStream<T>, show: (event: T) => object): A2
 });
 
 interface FollowedShape extends TaskShape {
+  /** The last event that the client has seen; undefined: none. */
+  readonly after?: number | undefined;
   /** Reads the settlement once the request has ended; undefined: it is not known here. */
-  readonly settledBy?: () => Promise<SettleResponse | null>;
+  readonly settledBy?: (() => Promise<SettleResponse | null>) | undefined;
 }
 
 const recordOf = (data: unknown): RequestRecord => JSON.parse(encodeJson(data).toString());
@@ -43,35 +47,62 @@ const recordOf = (data: unknown): RequestRecord => JSON.parse(encodeJson(data).t
 export async function* followTask(
   ctx: HttpContext,
   first: TaskRecord,
-  { settledBy, ...shape }: FollowedShape,
+  { settledBy, after = 0, ...shape }: FollowedShape,
   signal: AbortSignal,
 ): AsyncGenerator<StreamResponse> {
   const { requestId: taskId } = first;
-  const contextId = shape.contextId ?? contextOf(first);
+  const place = { taskId, contextId: shape.contextId ?? contextOf(first) };
   yield { task: taskOf(first, shape) };
   let chunks = 0;
+  // The output of each turn is an artifact of its own.
+  let turn = after > 0 ? (first.turn ?? 1) : 1;
   let isWaiting = first.status === 'pending';
-  for await (const event of readStream(ctx, taskId, 0, signal)) {
+  for await (const event of readStream(ctx, taskId, after, signal)) {
     const chunk = chunkOf(event);
     if (chunk) {
-      const artifact = { artifactId: 'stream', name: 'stream', parts: partsOf(chunk.value) };
-      yield { artifactUpdate: { taskId, contextId, artifact, ...(chunks > 0 ? { append: true } : {}) } };
+      yield { artifactUpdate: { ...place, ...pieceOf(chunk, turn, chunks) } };
       chunks += 1;
     }
     // Those that follow the begin are what the agent tells of its progress: no states.
     if (event.type === 'invocation.status' && isWaiting) {
       isWaiting = false;
       const status = { state: 'TASK_STATE_WORKING', timestamp: String(fieldsOf(event).at) } as const;
-      yield { statusUpdate: { taskId, contextId, status } };
+      yield { statusUpdate: { ...place, status } };
     }
-    if (!ends.has(event.type)) continue;
-    const record = recordOf(event.data);
-    if (record.status === 'completed')
-      yield { artifactUpdate: { taskId, contextId, artifact: resultArtifact(record), lastChunk: true } };
-    const settlement = settledBy ? await settledBy() : shape.settlement;
-    const status = taskStatus(record, contextId, { ...shape, settlement });
-    yield { statusUpdate: { taskId, contextId, status, ...usageMetadata(record) } };
+    if (event.type === 'invocation.input_required') {
+      const asked = await openQuestion(ctx, taskId, event);
+      if (asked) return yield { statusUpdate: { ...place, status: taskStatus(asked, place.contextId, shape) } };
+      turn += 1;
+      chunks = 0;
+    }
+    if (ends.has(event.type)) yield* lastEvents(recordOf(event.data), place, { ...shape, settledBy });
   }
+}
+
+/** A piece of the output of a turn, behind so many others. */
+function pieceOf({ value }: { readonly value: unknown }, turn: number, before: number) {
+  const name = turn === 1 ? 'stream' : `stream-${turn}`;
+  const artifact = { artifactId: name, name, parts: partsOf(value) };
+  return { artifact, ...(before > 0 ? { append: true as const } : {}) };
+}
+
+async function* lastEvents(
+  record: RequestRecord,
+  place: { readonly taskId: string; readonly contextId: string },
+  { settledBy, ...shape }: FollowedShape,
+): AsyncGenerator<StreamResponse> {
+  if (record.status === 'completed')
+    yield { artifactUpdate: { ...place, artifact: resultArtifact(record), lastChunk: true } };
+  const settlement = settledBy ? await settledBy() : shape.settlement;
+  const status = taskStatus(record, place.contextId, { ...shape, settlement });
+  yield { statusUpdate: { ...place, status, ...usageMetadata(record) } };
+}
+
+/** The request of a question that waits; null: the question is not open any more. */
+async function openQuestion(ctx: HttpContext, taskId: string, event: StreamEvent): Promise<RequestRecord | null> {
+  const record = await readUnowned(ctx, taskId);
+  const { inputId } = fieldsOf(event).inputRequest as InputRequest;
+  return record?.inputRequest?.inputId === inputId ? record : null;
 }
 
 const ends: ReadonlySet<string> = new Set(['invocation.completed', 'invocation.failed', 'invocation.cancelled']);

@@ -92,6 +92,7 @@ const taskId = z.string().min(1).max(4096);
 
 export const GetTask = z.object({ id: taskId, historyLength });
 export const TaskId = z.object({ id: taskId });
+export const CancelTask = TaskId.extend({ metadata: struct });
 
 export const taskStates = [
   'TASK_STATE_SUBMITTED',
@@ -131,7 +132,7 @@ export const GetPushConfig = z.object({ taskId, id: z.preprocess((value) => valu
 export const PushConfigsOf = z.object({ taskId });
 
 /** A part that the gateway writes. */
-export type WirePart = { readonly text: string } | { readonly data: unknown };
+export type WirePart = { readonly text: string } | { readonly data: unknown } | { readonly url: string };
 
 export interface WireMessage {
   readonly messageId: string;

@@ -84,11 +84,13 @@ const states03: Fields = {
   TASK_STATE_FAILED: 'failed',
   TASK_STATE_CANCELED: 'canceled',
   TASK_STATE_INPUT_REQUIRED: 'input-required',
+  TASK_STATE_AUTH_REQUIRED: 'auth-required',
 };
 
 /** Data of 0.3 is an object. */
 const part03 = (part: WirePart) => {
   if ('text' in part) return { kind: 'text', text: part.text };
+  if ('url' in part) return { kind: 'file', file: { uri: part.url } };
   return isFields(part.data)
     ? { kind: 'data', data: part.data }
     : { kind: 'text', text: JSON.stringify(part.data ?? null) };

@@ -73,5 +73,6 @@ export async function callEndpoint<N extends EndpointName>(
 function requireKnown(row: Endpoint, caller: Caller, headers: Readonly<Record<string, string>> = {}): Caller {
   if (row.auth === 'none' || caller.kind !== 'anonymous') return caller;
   if (row.keyless === 'reads' && headers['x-result-token'] !== undefined) return caller;
+  if (row.keyless === 'answers' && headers['x-answer-token'] !== undefined) return caller;
   throw new AppError('UNAUTHORIZED', 'Send "Authorization: Bearer <API key>".');
 }

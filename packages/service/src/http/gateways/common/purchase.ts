@@ -2,9 +2,9 @@ import type { Api } from '@agent-network/contracts/api';
 import type { Gateway } from '@agent-network/contracts/endpoint';
 import type { InvocationCreated, RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
-import { hasEnded, type Invocation } from '../../../calls/invocation.ts';
+import { hasEnded, type Invocation, isAtRest } from '../../../calls/invocation.ts';
 import { toCreated, toRecord } from '../../../calls/invocation-view.ts';
-import { resultTokenOf } from '../../../calls/read-invocation.ts';
+import { answerTokenOf, resultTokenOf } from '../../../calls/read-invocation.ts';
 import { awaitBegun, awaitInvocation, rereadInvocation } from '../../../calls/start/await-invocation.ts';
 import { AUTO } from '../../../calls/start/invocation-purchase.ts';
 import { invokeAgent } from '../../../calls/start/invoke-agent.ts';
@@ -47,10 +47,17 @@ export interface Purchase {
   readonly repeats?: Repeated | undefined;
 }
 
+/** The tokens of a request that was made without a key: one reads it, the other answers its questions and cancels it. */
+interface KeylessTokens {
+  readonly resultToken?: string | undefined;
+  /** undefined: it is not interactive. */
+  readonly answerToken?: string | undefined;
+}
+
 /** A request that was started, or found by a repetition. */
 export interface Started {
-  /** Answer to the start: the record if it has ended. To callers without a key, with the token that reads it. */
-  readonly first: Answered<(InvocationCreated | RequestRecord) & { readonly resultToken?: string | undefined }>;
+  /** Answer to the start: the record if it has ended or waits for an answer. To callers without a key, with their tokens. */
+  readonly first: Answered<(InvocationCreated | RequestRecord) & KeylessTokens>;
   /** Resolves at its end if this process runs it; null otherwise. */
   readonly ending: Promise<Invocation> | null;
   /** True when the caller may be a stranger with someone else's spent payment, who gets no more than this. */
@@ -155,7 +162,7 @@ function headersOf({ c }: GatewayRequest, { idempotencyKey, payment }: Purchase)
   };
 }
 
-type Made = Invoked & { readonly isWithheld?: boolean; readonly resultToken?: string };
+type Made = Invoked & { readonly isWithheld?: boolean; readonly tokens?: KeylessTokens };
 type GatewayPurchase = Purchase & { readonly gateway: Gateway };
 type BegunCall = Pick<
   HandlerCall<Api['invokeAgent']> | HandlerCall<Api['invokeAuto']>,
@@ -222,8 +229,13 @@ async function invokeWithoutKey(
     count: call.countPayer,
     keepCount: call.keepCount,
   });
-  return invoked.isWithheld ? invoked : { ...invoked, resultToken: resultTokenOf(ctx, invoked.invocation.id) };
+  return invoked.isWithheld ? invoked : { ...invoked, tokens: tokensOf(ctx, invoked.invocation) };
 }
+
+const tokensOf = (ctx: HttpContext, { id, inputTimeoutS }: Invocation): KeylessTokens => ({
+  resultToken: resultTokenOf(ctx, id),
+  ...(inputTimeoutS === null ? {} : { answerToken: answerTokenOf(ctx, id) }),
+});
 
 /** Answers once an x402 payment is settled, or at once: whether to wait for the result is the gateway's to do. */
 async function answerBegun(ctx: HttpContext, call: BegunCall, invoked: Made) {
@@ -232,8 +244,7 @@ async function answerBegun(ctx: HttpContext, call: BegunCall, invoked: Made) {
   const begun = invoked.payment ? await awaitBegun(ctx, invoked, ctx.syncWaitMs) : invoked.invocation;
   if (invoked.isWithheld) return toCreated(begun);
   await setPaymentHeaders(ctx, call, invoked, begun);
-  const shown = hasEnded(begun.status) ? toRecord(begun) : toCreated(begun);
-  return invoked.resultToken === undefined ? shown : { ...shown, resultToken: invoked.resultToken };
+  return { ...(isAtRest(begun.status) ? toRecord(begun) : toCreated(begun)), ...invoked.tokens };
 }
 
 /** True for a request that a repetition found: to follow it is to read, and no work that is paid for. */
@@ -250,7 +261,7 @@ export async function followStarted(
   following: Following,
 ): Promise<Started['first']> {
   const { first, ending, isWithheld } = started;
-  const { requestId, status, resultToken } = first.data;
+  const { requestId, status, resultToken, answerToken } = first.data;
   if (hasEnded(status) || isWithheld) return first;
   const isRead = isRepetition(started);
   if (isRead) admitRead(opened, 'getInvocation');
@@ -259,14 +270,14 @@ export async function followStarted(
     const reader = await readerOf(ctx, opened.caller, { requestId, headers });
     const record = await follow(ctx, reader, requestId, following, ending);
     if (isRead) countRead(opened, 'getInvocation', record.json);
-    return resultToken === undefined ? record : withToken(record, resultToken);
+    return resultToken === undefined ? record : withTokens(record, { resultToken, answerToken });
   } catch (error) {
     if (!(error instanceof DatabaseAwayError)) throw error;
     return first;
   }
 }
 
-function withToken<T extends object>({ data }: Answered<T>, resultToken: string) {
-  const all = { ...data, resultToken };
+function withTokens<T extends object>({ data }: Answered<T>, tokens: KeylessTokens) {
+  const all = { ...data, ...tokens };
   return { data: all, json: JSON.stringify(all) };
 }

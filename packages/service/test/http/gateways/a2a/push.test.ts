@@ -164,7 +164,30 @@ it('repeats what was refused, on the schedule of webhooks, and gives up on 410',
   expect(got.length).toBe(3);
 });
 
-const stateOf = ({ task, statusUpdate }: Any) => (task ?? statusUpdate)?.status.state;
+const stateOf = ({ task, statusUpdate }: Any): string | undefined => (task ?? statusUpdate)?.status.state;
+
+it('tells of each question, and that the work goes on after its answer', async () => {
+  const ask = async (message: string) => {
+    await untilTrue(() => answers.length > 0);
+    answers.shift()?.end(JSON.stringify({ status: 'input_required', input: { message } }));
+  };
+  const told = (state: string, nth: number) =>
+    untilTrue(() => got.filter(({ body }) => stateOf(body) === `TASK_STATE_${state}`).length >= nth);
+  const { task } = (await send({ url: hook })).result;
+  await untilTrue(() => got.length > 0);
+  for (const [nth, message] of [[1, 'One?'] as const, [2, 'Two?'] as const]) {
+    await ask(message);
+    await told('INPUT_REQUIRED', nth);
+    expect(got.at(-1)?.body.statusUpdate?.status.message.parts).toEqual([{ text: message }]);
+    const answer = { messageId: `answer-${nth}`, role: 'ROLE_USER', parts: [{ text: 'Yes.' }], taskId: task.id };
+    await rpc('SendMessage', { message: answer, configuration: { returnImmediately: true } });
+    await untilTrue(() => answers.length > 0);
+    await untilTrue(() => stateOf(got.at(-1)?.body) === 'TASK_STATE_WORKING');
+  }
+  await finish();
+  await untilTrue(() => got.some(isEnd));
+  expect(got.filter(({ body }) => stateOf(body) === 'TASK_STATE_INPUT_REQUIRED')).toHaveLength(2);
+});
 
 it.each([
   ['refuses for good', 410],

@@ -29,6 +29,11 @@ export interface Seen {
   /** Metadata of the message of the status. */
   readonly metadata: Any;
   readonly ours: Any;
+  /** Parts of the message of the status, by their kinds. */
+  readonly asked: readonly (readonly [kind: string, content: unknown])[];
+  /** Roles and ids of the messages of the history. */
+  readonly history: readonly (readonly [role: string, messageId: string])[];
+  readonly answerToken: string | undefined;
 }
 
 /** A stock client, unmodified, with one interface for all versions. */
@@ -38,7 +43,7 @@ export interface StockClient {
   stream(said: Said): AsyncIterable<readonly [kind: string, what: string, id: string]>;
   follow(id: string): AsyncIterable<readonly [kind: string, what: string, id: string]>;
   get(id: string, headers?: Record<string, string>): Promise<Seen>;
-  cancel(id: string): Promise<Seen>;
+  cancel(id: string, answerToken?: string): Promise<Seen>;
   /** Adds a push configuration, reads it, lists it and removes it; answers the addresses as read and as listed. */
   configurePush(taskId: string, url: string): Promise<readonly [read: string, listed: readonly string[]]>;
 }
@@ -68,6 +73,12 @@ function seen10(task: Task): Seen {
     data: parts.find(({ data }) => data !== undefined)?.data,
     metadata: json.status.message?.metadata,
     ours: json.metadata?.['urn:agent-network:invoke'],
+    asked: (json.status.message?.parts ?? []).map((part: Any) => {
+      const kind = ['text', 'data', 'url'].find((name) => part[name] !== undefined) ?? '';
+      return [kind, part[kind]];
+    }),
+    history: (json.history ?? []).map((each: Any) => [each.role.slice(5).toLowerCase(), each.messageId]),
+    answerToken: json.metadata?.['urn:agent-network:answer-token'],
   };
 }
 
@@ -120,7 +131,12 @@ const connect10 =
       follow: (id) => shown(client.resubscribeTask({ tenant: '', id })),
       get: async (id, serviceParameters = {}) =>
         seen10(await client.getTask({ tenant: '', id, historyLength: undefined } as Any, { serviceParameters } as Any)),
-      cancel: async (id) => seen10(await client.cancelTask({ tenant: '', id, metadata: undefined } as Any)),
+      async cancel(id, token) {
+        // Over HTTP+JSON this client sends no metadata.
+        const serviceParameters = transport === 'JSONRPC' || !token ? {} : { 'X-Answer-Token': token };
+        const metadata = { 'urn:agent-network:answer-token': token };
+        return seen10(await client.cancelTask({ tenant: '', id, metadata } as Any, { serviceParameters } as Any));
+      },
       async configurePush(taskId, url) {
         const authentication = undefined;
         const made = await client.createTaskPushNotificationConfig({
@@ -150,6 +166,11 @@ function seen03(task: Any): Seen {
     data: parts.find(({ kind }) => kind === 'data')?.data,
     metadata: task.status.message?.metadata,
     ours: task.metadata?.['urn:agent-network:invoke'],
+    asked: (task.status.message?.parts ?? []).map((part: Any) =>
+      part.kind === 'file' ? ['url', part.file.uri] : [part.kind, part[part.kind]],
+    ),
+    history: (task.history ?? []).map((each: Any) => [each.role, each.messageId]),
+    answerToken: task.metadata?.['urn:agent-network:answer-token'],
   };
 }
 
@@ -193,7 +214,8 @@ const connect03: Connect = async (url, headers = {}) => {
     stream: (said) => shown(client.sendMessageStream(paramsOf(said))),
     follow: (id) => shown(client.resubscribeTask({ id })),
     get: async (id, serviceParameters = {}) => seen03(await client.getTask({ id }, { serviceParameters } as Any)),
-    cancel: async (id) => seen03(await client.cancelTask({ id })),
+    cancel: async (id, token) =>
+      seen03(await client.cancelTask({ id, metadata: { 'urn:agent-network:answer-token': token } })),
     async configurePush(taskId, url) {
       const made = await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: { url } });
       const named = { id: taskId, pushNotificationConfigId: made.pushNotificationConfig.id ?? '' };
