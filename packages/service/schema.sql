@@ -791,6 +791,7 @@ create table file_blob (
   piece_hashes bytea,
   counted_bytes bigint not null,
   due_at timestamp with time zone,
+  request_id text,
   constraint file_blob_pkey PRIMARY KEY (id),
   constraint file_blob_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint file_blob_check CHECK (((state = 'kept'::text) = (due_at IS NULL))),
@@ -802,6 +803,7 @@ create table file_blob (
 );
 CREATE INDEX file_blob_arriving ON public.file_blob USING btree (account_id) WHERE (state = 'arriving'::text);
 CREATE INDEX file_blob_due ON public.file_blob USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX file_blob_of_request ON public.file_blob USING btree (request_id) WHERE ((state = 'arriving'::text) AND (request_id IS NOT NULL));
 
 -- Contents of the store "postgres", in pieces
 create table file_piece (
@@ -1438,6 +1440,16 @@ create table reserves_watch (
   constraint reserves_watch_only_row_check CHECK (only_row)
 );
 CREATE UNIQUE INDEX reserves_watch_asset ON public.reserves_watch USING btree (asset) NULLS NOT DISTINCT;
+
+-- Files that the result of a completed request refers to: who may read the result may read them
+create table result_file (
+  request_id text not null,
+  owner_id text not null,
+  sha256 bytea not null,
+  constraint result_file_pkey PRIMARY KEY (request_id, sha256),
+  constraint result_file_request_id_fkey FOREIGN KEY (request_id) REFERENCES invocation(id)
+);
+CREATE INDEX result_file_of_file ON public.result_file USING btree (owner_id, sha256);
 
 create table schema_migration (
   version integer not null,

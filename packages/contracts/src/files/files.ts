@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { keylessReadHeaders } from '../invocations/invocations.ts';
 import { cursorQuery, queryInteger } from '../page.ts';
 import { Id, Timestamp } from '../scalars.ts';
 
@@ -115,12 +116,14 @@ export const fileEndpoints = {
     summary: 'Read the content of a file, or a range of it',
     params: z.object({ fileId: FileRef }),
     query: z.object({
-      request: Id.optional().describe('Of a link for an agent: the request that it is for.'),
+      request: Id.optional().describe(
+        'The call whose result has the file; of a link for an agent: the call that it is for.',
+      ),
       upload: Id.optional().describe('Of a link: the upload that it belongs to.'),
       exp: queryInteger(0, 99_999_999_999).optional().describe('Of a link: its end, in seconds since 1970.'),
       sig: Id.optional().describe('Of a link: its signature.'),
     }),
-    headers: z.object({
+    headers: keylessReadHeaders.extend({
       range: z.string().max(256).optional().describe('One range of bytes, as in `bytes=0-1023`.'),
       'if-none-match': z.string().max(2048).optional(),
       'if-range': z.string().max(256).optional(),

@@ -57,9 +57,11 @@ export const InvocationReceipt = z.object({
   completedAt: Seconds,
   issuedAt: Seconds,
   usageHash: Hash.optional().describe(
-    'Version 2: SHA-256 of the canonical JSON of `usage`; all zeros where there is none. Version 1, of requests without usage, lacks it.',
+    'Version 2: SHA-256 of the canonical JSON of `usage`; all zeros where there is none. Version 1, of requests without usage and files, lacks it.',
   ),
-  filesHash: Hash.optional().describe('Version 2: all zeros where there are no files.'),
+  filesHash: Hash.optional().describe(
+    'Version 2: SHA-256 of the canonical JSON of the ids (`$file`) of the files in input and result, each once and sorted; all zeros where there are none.',
+  ),
 });
 export type InvocationReceipt = z.infer<typeof InvocationReceipt>;
 

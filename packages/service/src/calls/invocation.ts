@@ -4,6 +4,7 @@ import type { FailureReason, Priority, RequestStatus } from '@agent-network/cont
 import type { InputAction, InputRequest } from '@agent-network/contracts/invocations/turns';
 import type { CallUsage } from '@agent-network/contracts/invocations/usage';
 import { minMicro } from '@agent-network/contracts/money';
+import type { ResultFile } from '../files/file.ts';
 import { type StateTable, statesThatTake } from '../lib/state-table.ts';
 import { holdExpiryOf, type RequestHold } from '../payments/ledger/hold.ts';
 import type { SchemeId } from '../payments/ledger/scheme-id.ts';
@@ -172,6 +173,8 @@ export type Outcome =
       readonly claimedMicro: bigint | null;
       /** The agent's claim; absent or null: it made none. */
       readonly usage?: UsageClaim | null;
+      /** Contents that the result refers to, stored: they become files of the caller as it ends. Absent: none. */
+      readonly files?: readonly ResultFile[];
     }
   | Failure;
 

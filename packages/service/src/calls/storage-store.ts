@@ -44,6 +44,15 @@ const STORED_BYTES = `pg_column_size(task) + pg_column_size(input) + pg_column_s
 const CHUNKS_OF_DUE = `, chunks as (
        delete from invocation_chunk c using due where c.invocation_id = due.id
        returning due.account_id, coalesce(c.bytes, octet_length(c.data::text)) as bytes
+     ), files as (
+       delete from file f using named n
+        where f.owner_id = n.owner_id and f.sha256 = n.sha256
+          and not exists (select from result_file o where o.owner_id = f.owner_id and o.sha256 = f.sha256
+                             and o.request_id not in (select id from due))
+       returning f.blob_id
+     ), blobs as (
+       update file_blob b set state = 'leaving', due_at = $2 from files where b.id = files.blob_id and b.state <> 'leaving'
+       returning b.account_id, b.counted_bytes as bytes
      )`;
 
 /**
@@ -54,7 +63,7 @@ const CHUNKS_OF_DUE = `, chunks as (
 export const removeContents = (tx: Tx, endedBefore: Date, now: Date, most: Most): Promise<number> =>
   removeDue(tx, [endedBefore, now], most, null);
 
-/** Removes contents of some accounts' requests, with the chunks of their streams. */
+/** Removes contents of some accounts' requests, with the chunks of their streams and the files of their results. */
 export const removeContentsOf = (
   tx: Tx,
   accountIds: readonly string[],
@@ -89,6 +98,8 @@ async function removeDue(
          from summed where before < $4
      ), sent as (
        delete from upstream_call u using due where u.request_id = due.id
+     ), named as (
+       delete from result_file r using due where r.request_id = due.id returning r.owner_id, r.sha256
      ), asked as (
        delete from invocation_turn t using due where t.request_id = due.id returning due.account_id, t.bytes
      ), removed as (
@@ -102,7 +113,7 @@ async function removeDue(
          from due where v.id = due.id
      )${isSome ? CHUNKS_OF_DUE : ''}, counted as (
        insert into storage_change (account_id, bytes)
-       select account_id, -sum(bytes) from (select account_id, bytes from due union all select * from asked${isSome ? ' union all select * from chunks' : ''}) gone group by account_id
+       select account_id, -sum(bytes) from (select account_id, bytes from due union all select * from asked${isSome ? ' union all select * from chunks union all select * from blobs' : ''}) gone group by account_id
      )
      select count(*)::int as count from due`,
     [...times, most, mostBytes, ...(isSome ? [accountIds] : [])],

@@ -25,6 +25,7 @@ import { createListing } from '../agents/search/listing.ts';
 import { createFinisher } from '../calls/finish/finish-invocations.ts';
 import { contradictionKinds } from '../calls/finish/money-audit-store.ts';
 import { createSteadyPairs } from '../calls/pricing/agreed-price.ts';
+import { createAnswerRoom } from '../calls/protocols/answer-room.ts';
 import { createSubjectReader } from '../calls/read/read-subject.ts';
 import { createHomeKeys } from '../calls/remote/home-keys.ts';
 import { type Backlog, createBacklog } from '../calls/run/run-queued.ts';
@@ -222,6 +223,7 @@ function contentPartsOf({ config, baseUrl }: ContextParts, needs: Store) {
     storageMeter: createStorageMeter(needs, config.storageLimits),
     pieceStores: createPieceStores(config, needs),
     uploadRoom: createUploadRoom(config.uploadBytesPerMinute),
+    answerRoom: createAnswerRoom(),
     filesBaseUrl: config.filesBaseUrl ?? baseUrl,
   };
 }

@@ -11,7 +11,7 @@ const MORE_MS = 3_600_000;
 /** `{"$file": "sha256:…"}`, anywhere in a JSON value. One with a `url` of its own is left as it is. */
 type FileRef = Readonly<Record<string, unknown>> & { readonly $file: string };
 
-const isRef = (value: object): value is FileRef =>
+export const isFileRef = (value: object): value is FileRef =>
   '$file' in value && typeof value.$file === 'string' && FILE_ID.test(value.$file) && !('url' in value);
 
 /** Ids of the files that a JSON value refers to, each once. */
@@ -19,7 +19,7 @@ export function fileRefsOf(value: unknown): string[] {
   const ids = new Set<string>();
   const walk = (each: unknown): void => {
     if (typeof each !== 'object' || each === null) return;
-    if (!Array.isArray(each) && isRef(each)) ids.add(each.$file);
+    if (!Array.isArray(each) && isFileRef(each)) ids.add(each.$file);
     else for (const inner of Object.values(each)) walk(inner);
   };
   walk(value);
@@ -80,7 +80,7 @@ export async function withFileLinks<T>(
   const linked = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map(linked);
-    if (isRef(value)) return { ...value, ...facts.get(value.$file) };
+    if (isFileRef(value)) return { ...value, ...facts.get(value.$file) };
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, linked(inner)]));
   };
   return linked(input) as T;

@@ -5,8 +5,8 @@ import type { FilePlace, FileRow } from './file.ts';
 
 const FILE = `f.owner_id as "ownerId", f.sha256, f.blob_id as "blobId", b.size::float8 as size, f.media_type as "mediaType", f.name,
   f.created_at as "createdAt", f.expires_at as "expiresAt"`;
-const PLACE = `${FILE}, b.store, b.piece_bytes as "pieceBytes", b.piece_hashes as "pieceHashes"`;
-const FROM = 'from file f join file_blob b on b.id = f.blob_id';
+export const PLACE = `${FILE}, b.store, b.piece_bytes as "pieceBytes", b.piece_hashes as "pieceHashes"`;
+export const FROM = 'from file f join file_blob b on b.id = f.blob_id';
 
 /** Lets uploads of an account begin one after the other, until the transaction ends. */
 export const lockUploads = async (tx: Tx, accountId: string): Promise<void> =>
@@ -33,7 +33,7 @@ export async function findUploadState(
     'find-upload-state',
     `select (coalesce((select bytes from account_storage where account_id = $1), 0)
              + coalesce((select sum(bytes) from storage_change where account_id = $1), 0))::float8 as stored,
-            (select count(*)::int from file_blob where account_id = $1 and state = 'arriving') as arriving,
+            (select count(*)::int from file_blob where account_id = $1 and state = 'arriving' and request_id is null) as arriving,
             exists (select from file where owner_id = $2 and sha256 = $3) as "isThere"`,
     [accountId, ownerId, sha256],
   );
@@ -44,6 +44,8 @@ export interface NewBlob {
   readonly id: string;
   readonly ownerId: string;
   readonly accountId: string;
+  /** The request that has it in its result; absent: an upload. */
+  readonly requestId?: string;
   readonly store: FileStoreName;
   readonly size: number;
   readonly pieceBytes: number;
@@ -56,9 +58,12 @@ export async function insertBlob(tx: Tx, blob: NewBlob): Promise<void> {
   await tx.query(
     'insert-file-blob',
     `with counted as (insert into storage_change (account_id, bytes) values ($3, $7::bigint))
-     insert into file_blob (id, owner_id, account_id, store, state, size, piece_bytes, counted_bytes, due_at)
-     values ($1, $2, $3, $4, 'arriving', $5, $6, $7, $8)`,
-    [blob.id, blob.ownerId, blob.accountId, blob.store, blob.size, blob.pieceBytes, blob.countedBytes, blob.dueAt],
+     insert into file_blob (id, owner_id, account_id, store, state, size, piece_bytes, counted_bytes, due_at, request_id)
+     values ($1, $2, $3, $4, 'arriving', $5, $6, $7, $8, $9)`,
+    [
+      ...[blob.id, blob.ownerId, blob.accountId, blob.store, blob.size, blob.pieceBytes, blob.countedBytes, blob.dueAt],
+      blob.requestId ?? null,
+    ],
   );
 }
 

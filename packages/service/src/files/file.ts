@@ -20,6 +20,18 @@ export interface FilePlace extends FileRow {
   readonly pieceHashes: Buffer;
 }
 
+/** A stored content of a result. It becomes a file of the caller when its request completes. */
+export interface ResultFile {
+  readonly blobId: string;
+  readonly ownerId: string;
+  readonly sha256: Buffer;
+  readonly size: number;
+  readonly mediaType: string;
+  readonly name: string | null;
+  /** Time from which the file is removed, once it is one. */
+  readonly expiresAt: Date;
+}
+
 /**
  * Keeps contents as pieces: all of a content but its last piece have the same length. A store need not be trusted: whoever reads checks the
  * hash of each piece.

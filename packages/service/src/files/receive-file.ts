@@ -19,7 +19,7 @@ const DUE_MS = WHOLE_MS + 5 * 60_000;
 /** Running uploads of an account, at all processes. */
 const MAX_OF_ACCOUNT = 2;
 /** Counted for each file besides its content, so that many small ones are bounded, too. */
-const COUNTED_MORE = 1024;
+export const COUNTED_MORE = 1024;
 
 /** Facts about an upload that are known before its content is read. */
 export interface Announced {
@@ -59,7 +59,15 @@ export async function receiveFile(
   try {
     const upload = await begin(ctx, caller, announced);
     try {
-      const { sha256, pieceHashes } = await storeContent(ctx, caller, upload, { announced, content });
+      const { sha256, pieceHashes } = await storePieces(
+        ctx,
+        { ...upload, accountId: caller.accountId },
+        content.pieces(),
+        {
+          least: announced.size,
+          most: announced.size,
+        },
+      );
       if (announced.sha256 && !timingSafeEqual(announced.sha256, sha256)) throw mismatch(sha256);
       await content.arrived();
       return await keep(ctx, caller, upload, { ...announced, sha256, pieceHashes });
@@ -75,7 +83,7 @@ export async function receiveFile(
 const mismatch = (sha256: Buffer) =>
   new AppError('DIGEST_MISMATCH', `The content has the SHA-256 ${sha256.toString('hex')}. Nothing was stored.`);
 
-interface Upload {
+export interface Upload {
   readonly id: string;
   readonly store: PieceStore;
 }
@@ -119,17 +127,25 @@ const tooMany = () =>
     },
   );
 
-interface Arriving {
-  readonly announced: Announced;
-  readonly content: Content;
+/** Bytes that a content has at least and at most. */
+interface Bounds {
+  readonly least: number;
+  readonly most: number;
 }
 
-async function storeContent(
-  ctx: FileServices,
-  { accountId }: KnownCaller,
-  { id, store }: Upload,
-  { announced: { size }, content }: Arriving,
-): Promise<{ readonly sha256: Buffer; readonly pieceHashes: Buffer }> {
+interface StoredPieces {
+  readonly sha256: Buffer;
+  readonly size: number;
+  readonly pieceHashes: Buffer;
+}
+
+/** Puts a content into its store, piece by piece, at the pace of its account. Throws where it is longer or shorter than it may be. */
+export async function storePieces(
+  ctx: Pick<FileServices, 'uploadRoom'>,
+  { id, store, accountId }: Upload & { readonly accountId: string },
+  content: AsyncIterable<Uint8Array>,
+  { least, most }: Bounds,
+): Promise<StoredPieces> {
   const all = createHash('sha256');
   const hashes: Buffer[] = [];
   const put = async (bytes: Buffer) => {
@@ -142,9 +158,9 @@ async function storeContent(
   };
   const held = createBytePieces();
   let received = 0;
-  for await (const bytes of inTime(content.pieces())) {
+  for await (const bytes of inTime(content)) {
     received += bytes.byteLength;
-    if (received > size) throw notWhole();
+    if (received > most) throw notWhole();
     await paced(ctx, accountId, bytes.byteLength);
     all.update(bytes);
     for (let at = 0; at < bytes.byteLength; ) {
@@ -154,13 +170,13 @@ async function storeContent(
       if (held.byteLength === store.pieceBytes) await put(held.take());
     }
   }
-  if (received < size) throw notWhole();
+  if (received < least) throw notWhole();
   if (held.byteLength > 0) await put(held.take());
-  return { sha256: all.digest(), pieceHashes: Buffer.concat(hashes) };
+  return { sha256: all.digest(), size: received, pieceHashes: Buffer.concat(hashes) };
 }
 
 /** An account that sends faster than it may waits; its connection does, too. */
-const paced = ({ uploadRoom }: FileServices, accountId: string, bytes: number): Promise<void> =>
+const paced = ({ uploadRoom }: Pick<FileServices, 'uploadRoom'>, accountId: string, bytes: number): Promise<void> =>
   uploadRoom.pace.take(accountId, bytes, AbortSignal.timeout(WHOLE_MS));
 
 const notWhole = () =>
@@ -225,7 +241,7 @@ async function keep(ctx: FileServices, caller: KnownCaller, { id }: Upload, rece
 }
 
 /** The next removal would come by as well: this only frees the bytes sooner. */
-async function giveUp(ctx: FileServices, id: string): Promise<void> {
+export async function giveUp(ctx: Pick<FileServices, 'db' | 'clock' | 'log'>, id: string): Promise<void> {
   try {
     await leaveBlob(ctx.db, id, ctx.clock.now());
   } catch (err) {

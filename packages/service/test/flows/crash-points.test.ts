@@ -44,6 +44,11 @@ const tried: Record<ScenarioName, readonly Deaths[]> = {
   ],
   // Between the agent's answer and the capture of what it used.
   'a call paid by usage': ['after-agent-call', ...around('finish-commit')],
+  'a call whose result has a file': [
+    ...around('file-begin-commit', 'file-piece', 'finish-commit'),
+    'after-file-piece:2',
+    'after-agent-call',
+  ],
   'an x402 call of the agent that the node chose': [
     ...around('accept-commit', 'agent-call', 'finish-commit'),
     'after-send',
@@ -142,6 +147,7 @@ const stateAt = (place: Deaths): Deaths => firstAlike.get(place) ?? place;
 /** What they commit at a place is another thing than in the scenarios before them: they are tried there too. */
 const apart: ReadonlySet<string> = new Set<ScenarioName>([
   'a call paid by usage',
+  'a call whose result has a file',
   'a call paid by a voucher',
   'a failed call paid by a voucher',
   'an x402 call of a quote',

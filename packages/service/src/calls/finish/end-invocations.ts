@@ -11,6 +11,7 @@ import { callsRecorded, type EndedCall, recordCalls } from '../../agents/reputat
 import type { NodeIdentity } from '../../chain/chain-info.ts';
 import type { NodeKeys } from '../../chain/keys/node-keys.ts';
 import { emit, emitted } from '../../events/outbox/outbox.ts';
+import { resultFilesKept } from '../../files/store-result-file.ts';
 import { jsonSizeUpTo } from '../../lib/json/json-limits.ts';
 import type { PaymentConditions } from '../../payments/chain-outbox/chain-context.ts';
 import type { HoldEnd } from '../../payments/ledger/hold.ts';
@@ -110,6 +111,7 @@ export async function endAll(
       now,
     ),
     run(tx, endedCounted(ctx, ended)),
+    ...resultFilesKept(won.map(withFiles), now).map((statement) => run(tx, statement)),
     locks === 'skip' && accounts.length > 0 ? lockFree(tx, accounts) : null,
     endHolds(tx, holdEndsOf(ctx, ended), now, locks),
     ...schemes.map((scheme) => scheme.release?.(tx, paidBy(ended, scheme), { now, locks })),
@@ -137,6 +139,7 @@ export function flushOfEnds(ctx: FlushContext, ends: readonly End[], now: Date):
   const statements = [
     invocationsEndedPlainly(rows, now),
     ...(answers.length > 0 ? [answersKept(answers)] : []),
+    ...resultFilesKept(won.map(withFiles), now),
     ...(vouchers?.before ?? []),
     events,
     callsRecorded(
@@ -228,6 +231,12 @@ const endsWith = (
       ? [{ ...end, invocation: { ...invocation, ...(rows[index] as InvocationEnd), ...paid, completedAt: now } }]
       : [];
   });
+
+/** The requests with the files of their results. */
+const withFiles = ({ invocation: { id }, outcome }: End) => ({
+  id,
+  files: outcome.kind === 'completed' ? (outcome.files ?? []) : [],
+});
 
 const holdEndsOf = (ctx: EndContext, ended: readonly EndedRow[]): HoldEnd[] =>
   ended.flatMap(({ id, agentId, payerLedgerId, captureMicro }) =>

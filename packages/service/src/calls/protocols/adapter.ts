@@ -11,6 +11,7 @@ import type { AgentOutcome, Invocation, Outcome } from '../invocation.ts';
 import type { ChunkOutput } from '../stream/record-chunks.ts';
 import type { GivenAnswer } from '../turns/turn-store.ts';
 import { failed } from './agent-answer.ts';
+import type { AnswerMedia } from './answer-media.ts';
 
 /** The upstream demands a payment; it has not done the work. */
 export interface Billed extends BillAnswer {
@@ -34,7 +35,7 @@ export interface Adapter {
    */
   resume?(ctx: CallContext, call: AgentCall, handle: string): Promise<AgentOutcome | 'unsent'>;
   /** Cancels work at the agent. */
-  cancel?(ctx: CallContext, call: Omit<AgentCall, 'signal'>, handle: string): Promise<void>;
+  cancel?(ctx: CallContext, call: Omit<AgentCall, 'signal' | 'media'>, handle: string): Promise<void>;
 }
 
 /** Ends a call from within an adapter. */
@@ -72,6 +73,7 @@ export interface AgentCall {
   readonly invocation: Invocation;
   /** Answers to the agent's questions, first to last. */
   readonly answers: readonly GivenAnswer[];
+  readonly media: AnswerMedia;
   /** Aborted when the call has become pointless: the request was cancelled, or this process stops. */
   readonly signal: AbortSignal;
 }

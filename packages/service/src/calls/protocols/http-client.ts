@@ -32,7 +32,7 @@ import {
   readProgress,
   readResult,
 } from './agent-answer.ts';
-import { messagesOf, readAll } from './exchange.ts';
+import { messagesOf, readJson } from './exchange.ts';
 import { BILLED_PAUSES_MS, billedAgain, payAgentBill, proofSigned } from './pay-agent-bill.ts';
 import { MISSES_UNTIL_GIVEN_UP, type Miss, pauseAfterMiss, pauseInTime } from './poll.ts';
 
@@ -147,14 +147,13 @@ async function tryOnce(
     signal,
   };
   try {
-    if (!invocation.isStreamed)
-      return readCallAnswer(await ctx.guardedFetch.request({ ...request, maxBytes: MAX_RESULT_BYTES }));
+    if (!invocation.isStreamed) return readCallAnswer(await call.media.request(request));
     const recorder = await createChunkRecorder(ctx, call, isRepetition);
     const answer = await ctx.guardedFetch.stream({ ...request, maxBytes: MAX_STREAM_BYTES, idleTimeoutMs: leftMs });
     const type = String(answer.headers['content-type'] ?? '').toLowerCase();
     if (answer.status !== 200 || !type.startsWith('text/event-stream'))
-      return readCallAnswer({ ...answer, body: await readAll(answer.body) });
-    const outcome = await followStream(answer.body, recorder);
+      return readCallAnswer({ ...answer, body: await readJson(call, answer.body) });
+    const outcome = await followStream(call, answer.body, recorder);
     return { kind: 'ended', outcome, isRetryable: false };
   } catch (error) {
     if (!(error instanceof GuardedFetchError)) throw error;
@@ -174,9 +173,13 @@ const readCallAnswer = (answer: GuardedResponse): AgentAnswer | BilledAnswer =>
  * Follows a streaming agent: stores `progress` and `chunk` events as they come; `result`, `error` or `input_required` ends it. A stream that ends without
  * either is an invalid answer; anything after the end is ignored.
  */
-async function followStream(bytes: AsyncIterable<Buffer>, recorder: ChunkRecorder): Promise<AgentOutcome> {
+async function followStream(
+  { media }: AgentCall,
+  bytes: AsyncIterable<Buffer>,
+  recorder: ChunkRecorder,
+): Promise<AgentOutcome> {
   let count = 0;
-  for await (const { messages, isTooLarge } of messagesOf(bytes, 1024)) {
+  for await (const { messages, isTooLarge } of messagesOf(bytes, 1024, media)) {
     count += messages.length;
     const { said, outcome } = read(messages);
     if (said.length > 0 && !(await recorder.add(said)))
@@ -307,16 +310,15 @@ function pauseAfter(polled: PollAnswer, beforeMs: number): number {
 async function ask(
   ctx: CallContext,
   url: string,
-  { target, invocation, signal }: AgentCall,
+  { target, invocation, media, signal }: AgentCall,
   timeoutMs: number,
 ): Promise<PollAnswer> {
   try {
-    const answer = await ctx.guardedFetch.request({
+    const answer = await media.request({
       url,
       method: 'GET',
       headers: { ...target.headers, accept: 'application/json', 'x-request-id': invocation.id },
       timeoutMs,
-      maxBytes: MAX_RESULT_BYTES,
       signal,
     });
     return {

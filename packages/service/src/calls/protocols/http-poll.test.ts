@@ -14,10 +14,11 @@ async function follow(statuses: readonly number[]) {
     const status = statuses[asked++] ?? 200;
     return { status, headers: {}, body: Buffer.from(status === 200 ? '{"result":"done"}' : '{}') };
   };
-  const ctx = { clock: fixedClock(NOW), guardedFetch: { request } } as unknown as CallContext;
+  const ctx = { clock: fixedClock(NOW) } as unknown as CallContext;
   const call = {
     target: { endpoint: 'https://agent.test/', headers: {} },
     invocation: { id: 'request', deadline: new Date(NOW + SHORTLY_BEFORE_MS) },
+    media: { request },
     signal: new AbortController().signal,
   } as unknown as AgentCall;
   const accepted = { kind: 'accepted', statusUrl: '/status', retryAfterS: null } as const;

@@ -27,7 +27,8 @@ export const httpTemplateAdapter: Adapter = {
       ...(body === null ? {} : { 'content-type': template.contentType }),
     };
     return async (proof) => {
-      const reply = await send(ctx, call, { url, method, body, headers, proof });
+      const isText = template.result === TEXT_RESULT;
+      const reply = await send(ctx, call, { url, method, body, headers, proof, isText });
       return reply.kind === 'billed' ? reply : readAnswer(template, reply);
     };
   },

@@ -69,7 +69,7 @@ async function callTool(
   const { headers, body } = mcpMessage(session, 'tools/call', params, invocation.id);
   const reply = await postForEvents(ctx, call, { url: target.endpoint, body, headers, proof });
   if (reply.kind === 'billed') return reply;
-  if (reply.kind === 'events') return followMessages(invocation, recorder, reply.bytes);
+  if (reply.kind === 'events') return followMessages(call, recorder, reply.bytes);
   const message = parseObject(reply.body.toString('utf8'));
   const isOurs = message !== undefined && message.id === invocation.id;
   if (reply.status !== 200 && !(isOurs && isObject(message.error))) return refused(reply.status, message);
@@ -77,11 +77,11 @@ async function callTool(
 }
 
 async function followMessages(
-  invocation: Invocation,
+  { invocation, media }: AgentCall,
   recorder: ChunkRecorder | null,
   bytes: AsyncIterable<Buffer>,
 ): Promise<Outcome | Billed> {
-  for await (const { messages, isTooLarge } of messagesOf(bytes, 1024)) {
+  for await (const { messages, isTooLarge } of messagesOf(bytes, 1024, media)) {
     const read = messages.map(({ data }) => parseObject(data));
     const end = read.find((message) => isEnd(invocation, message));
     const said = (end ? read.slice(0, read.indexOf(end)) : read).flatMap(progressIn);

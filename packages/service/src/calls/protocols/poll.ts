@@ -4,7 +4,6 @@ import { UpstreamFault } from '../../agents/health/upstream-client.ts';
 import { retryAfterMs } from '../../lib/net/error-text.ts';
 import { GuardedFetchError, type GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import { type AgentCall, type CallContext, CallFailedError, msLeft } from './adapter.ts';
-import { MAX_RESULT_BYTES } from './agent-answer.ts';
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
@@ -99,12 +98,11 @@ export const patiently = (
 
 export const getPatiently = (ctx: CallContext, call: AgentCall, url: string): Promise<GuardedResponse> =>
   patiently(ctx, call, (timeoutMs) =>
-    ctx.guardedFetch.request({
+    call.media.request({
       url,
       method: 'GET',
       headers: { ...headersTo(call.target, url), accept: 'application/json', 'x-request-id': call.invocation.id },
       timeoutMs,
-      maxBytes: MAX_RESULT_BYTES,
       signal: call.signal,
     }),
   );

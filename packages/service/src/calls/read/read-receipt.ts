@@ -111,7 +111,8 @@ function receiptOf(
   { invocation, completedAt, status, owner, hashes, paidBy }: Receipted,
   now: Date,
 ): InvocationReceipt {
-  const { priceMicro, costMicro, refundMicro } = invocation;
+  const { priceMicro, costMicro, refundMicro, usage } = invocation;
+  const { filesHash, ...contents } = readContentHashes(hashes.contents);
   return {
     requestId: invocation.id,
     node: baseUrl,
@@ -127,11 +128,13 @@ function receiptOf(
     channel: paidBy.channel,
     status,
     taskHash: hexOf(hashes.task),
-    ...readContentHashes(hashes.contents),
+    ...contents,
     createdAt: seconds(invocation.createdAt),
     completedAt: seconds(completedAt),
     issuedAt: seconds(now),
     // Others keep the version that all verifiers know.
-    ...(invocation.usage ? { usageHash: hexOf(hashOfJson(invocation.usage)), filesHash: NO_HASH } : {}),
+    ...(usage || filesHash
+      ? { usageHash: usage ? hexOf(hashOfJson(usage)) : NO_HASH, filesHash: filesHash ?? NO_HASH }
+      : {}),
   };
 }

@@ -38,11 +38,13 @@ import { openaiAdapter } from '../protocols/openai/openai-client.ts';
 import { callHome, type HomeCallContext } from '../remote/call-home.ts';
 import { type AskContext, askCaller } from '../turns/ask-caller.ts';
 import { findAnswers } from '../turns/turn-store.ts';
+import { type AcceptFilesContext, acceptFiles, asGiven, giveUpFiles, mediaOf } from './accept-files.ts';
 import { findOverdue } from './queue-store.ts';
 
 export interface RunContext
   extends HomeCallContext,
     AskContext,
+    AcceptFilesContext,
     Pick<NodeKeys, 'secrets'>,
     Pick<FileServices, 'filesBaseUrl'>,
     Pick<CallServices, 'finisher'>,
@@ -95,16 +97,24 @@ async function call(
   ctx: RunContext,
   invocation: Invocation,
   { tokenSealed, home, ...agent }: RunnableAgent,
-  signal: AbortSignal,
+  { media, signal }: Pick<AgentCall, 'media' | 'signal'>,
 ): Promise<AgentOutcome> {
-  if (home) return callHome(ctx, { home, invocation, signal });
+  const accepting = { invocation, media, signal, home };
+  if (home) return accepted(ctx, accepting, await callHome(ctx, { home, invocation, signal }));
   const target = targetOf(ctx, invocation, { ...agent, tokenSealed });
   if (target === null) return tokenLost;
   const sent = await withLinks(ctx, invocation);
   const answers = invocation.turn > 1 ? await findAnswers(ctx.db, invocation.id) : [];
-  const outcome = await callAgent(ctx, { target, invocation: sent, answers, signal });
-  return whileAway(signal, () => checked(ctx, invocation, outcome));
+  const answered = await callAgent(ctx, { target, invocation: sent, answers, media, signal });
+  const outcome = await accepted(ctx, accepting, answered);
+  return whileAway(signal, () => checked(ctx, { invocation, media }, outcome));
 }
+
+const accepted = async (
+  ctx: RunContext,
+  accepting: Parameters<typeof acceptFiles>[1],
+  outcome: AgentOutcome,
+): Promise<AgentOutcome> => (outcome.kind === 'completed' ? acceptFiles(ctx, accepting, outcome) : outcome);
 
 /** The request as its agent gets it: with links to the files of its input. */
 async function withLinks(ctx: RunContext, invocation: Invocation): Promise<Invocation> {
@@ -126,10 +136,18 @@ export function targetOf(
 }
 
 /** A result that does not fit the schema that the agent declared when the request was accepted is a failure. */
-async function checked(ctx: RunContext, invocation: Invocation, outcome: AgentOutcome): Promise<AgentOutcome> {
+async function checked(
+  ctx: RunContext,
+  { invocation, media }: Pick<AgentCall, 'invocation' | 'media'>,
+  outcome: AgentOutcome,
+): Promise<AgentOutcome> {
   if (outcome.kind !== 'completed' || invocation.typesId === null) return outcome;
-  const fault = await ctx.typeChecks.faultOfResult(invocation, outcome.result);
-  return fault === null ? outcome : { kind: 'failed', reason: 'result_invalid', message: fault };
+  const { result } = outcome;
+  const fault = await ctx.typeChecks.faultOfResult(invocation, result);
+  if (fault === null) return outcome;
+  const isFine =
+    media.forms.size > 0 && (await ctx.typeChecks.faultOfResult(invocation, asGiven(media, result))) === null;
+  return isFine ? outcome : { kind: 'failed', reason: 'result_invalid', message: fault };
 }
 
 /** The outcome of a call that our own fault broke: it is made again until its deadline. The money is not held for ever. */
@@ -154,14 +172,29 @@ export async function runOn(
   signal: AbortSignal,
   askedBefore: Date | null = null,
 ): Promise<Invocation> {
+  const askedAt = askedBefore ?? ctx.clock.now();
+  const media = mediaOf(ctx, invocation, signal);
+  const ended = await runWith(ctx, { invocation, agent, media, signal, askedAt });
+  if (media.stored.size > 0 && ended.status !== 'completed') await giveUpFiles(ctx, media);
+  return ended;
+}
+
+interface Running extends Pick<AgentCall, 'invocation' | 'media' | 'signal'> {
+  readonly agent: RunnableAgent;
+  readonly askedAt: Date;
+}
+
+async function runWith(
+  ctx: RunContext & Pick<CallServices, 'runner'>,
+  { invocation, agent, media, signal, askedAt }: Running,
+): Promise<Invocation> {
   const { id, agentId } = invocation;
   const names = { 'agent_network.request_id': id, 'agent_network.agent_id': agentId };
-  const askedAt = askedBefore ?? ctx.clock.now();
   const answered =
     invocation.deadline <= askedAt
       ? outOfTime
       : await resumed(id, 'run invocation', names, () =>
-          call(ctx, invocation, agent, signal).catch((error) => endOfFault(ctx, invocation, error)),
+          call(ctx, invocation, agent, { media, signal }).catch((error) => endOfFault(ctx, invocation, error)),
         );
   if (ctx.runner.signal.aborted) return invocation;
   if (signal.aborted) {

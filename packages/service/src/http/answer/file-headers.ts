@@ -1,4 +1,5 @@
 import type { FilePlace } from '../../files/file.ts';
+import { readMediaType, UNKNOWN_TYPE } from '../../files/file-facts.ts';
 import type { ByteRange } from '../../files/read-file.ts';
 import { invalid } from '../../lib/app-error.ts';
 
@@ -15,15 +16,11 @@ const sameAs: Readonly<Record<string, string>> = {
   'audio/x-wav': 'audio/wav',
   'audio/wave': 'audio/wav',
 };
-const UNKNOWN_TYPE = 'application/octet-stream';
-const MAX_TYPE = 127;
 
 /** Media type of an upload, without parameters. Throws VALIDATION_ERROR for what is none. */
 export function mediaTypeOf(header: string | undefined): string {
-  const type = header?.split(';')[0]?.trim().toLowerCase() ?? '';
-  if (type === '') return UNKNOWN_TYPE;
-  if (type.length > MAX_TYPE || !/^[a-z0-9][\w!#$&^.+-]*\/[a-z0-9][\w!#$&^.+-]*$/.test(type))
-    throw invalid('Content-Type', 'must be a media type such as image/png');
+  const type = readMediaType(header);
+  if (type === null) throw invalid('Content-Type', 'must be a media type such as image/png');
   return type;
 }
 
@@ -55,36 +52,6 @@ export function contentHeaders({ mediaType, name }: FilePlace, etag: string): Re
 /** Encodes a parameter by RFC 8187. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/['()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
-
-const MAX_NAME = 255;
-
-/** The file name in a Content-Disposition (RFC 6266), without folders and without what no name should have; null: none. */
-export function nameOf(header: string | undefined): string | null {
-  if (header === undefined) return null;
-  const extended = /;\s*filename\*\s*=\s*UTF-8'[\w-]*'([^;\s]+)/i.exec(header)?.[1];
-  const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(header)?.[1]?.replace(/\\(.)/g, '$1');
-  const bare = /;\s*filename\s*=\s*([^\s;"]+)/i.exec(header)?.[1];
-  return safeName(decoded(extended) ?? quoted ?? bare ?? '');
-}
-
-/** null: nothing is left of it. */
-export function safeName(text: string): string | null {
-  const last = text.split(/[\\/]/).at(-1) ?? '';
-  const clean = last
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]/gu, '')
-    .trim();
-  return /^\.*$/.test(clean) ? null : clean.slice(0, MAX_NAME).toWellFormed();
-}
-
-function decoded(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** The SHA-256 in a Content-Digest (RFC 9530); null: none. Throws VALIDATION_ERROR for one that is malformed. */
 export function announcedDigest(header: string | undefined): Buffer | null {

@@ -2,17 +2,21 @@ import type { fileEndpoints } from '@agent-network/contracts/files/files';
 import { fileLife } from '@agent-network/contracts/files/files';
 import type { Hono } from 'hono';
 import type { Caller, KnownCaller } from '../../accounts/caller.ts';
+import { readInvocations } from '../../calls/read-invocation.ts';
 import type { FilePlace } from '../../files/file.ts';
+import { nameOf } from '../../files/file-facts.ts';
 import { readFileId } from '../../files/file-view.ts';
 import { deleteFile, findLinked, listFiles, openContent, readFileDetail, requireFile } from '../../files/read-file.ts';
 import { receiveFile } from '../../files/receive-file.ts';
+import { requireResultFile } from '../../files/store-result-file.ts';
 import { AppError, invalid, notFound } from '../../lib/app-error.ts';
 import { isKnown } from '../answer/common-headers.ts';
 import { FileAnswer } from '../answer/file-answer.ts';
-import { announcedDigest, contentHeaders, mediaTypeOf, nameOf, rangeOf } from '../answer/file-headers.ts';
+import { announcedDigest, contentHeaders, mediaTypeOf, rangeOf } from '../answer/file-headers.ts';
 import type { HandlerCall, Handlers } from '../request/handler.ts';
 import type { HttpContext } from '../request/http-context.ts';
 import type { Upload } from '../request/upload.ts';
+import { readerOf } from './reader-of.ts';
 
 interface UploadCall {
   readonly caller: KnownCaller;
@@ -47,15 +51,27 @@ function lengthOf({ header }: Upload): number {
   return Number(text);
 }
 
-/** The file that a caller may read: its own, or that of a link. */
-function readable(
+/** The file that a caller may read: its own, one of the result of its request, or that of a link. */
+async function readable(
   ctx: HttpContext,
   caller: Caller,
-  { params, query }: Pick<HandlerCall<(typeof fileEndpoints)['getFileContent']>, 'params' | 'query'>,
+  {
+    params,
+    query,
+    headers,
+  }: Pick<HandlerCall<(typeof fileEndpoints)['getFileContent']>, 'params' | 'query' | 'headers'>,
 ): Promise<FilePlace> {
   if (query.sig !== undefined) return findLinked(ctx, params.fileId, query);
+  if (query.request !== undefined) {
+    const reader = await readerOf(ctx, caller, { requestId: query.request, headers });
+    await readInvocations(ctx, reader, [query.request], { withResults: false });
+    return requireResultFile(ctx.db, query.request, readFileId(params.fileId));
+  }
   if (caller.kind !== 'anonymous') return requireFile(ctx, caller, params.fileId);
-  throw new AppError('UNAUTHORIZED', 'Send "Authorization: Bearer <API key>", or use a link to the file.');
+  throw new AppError(
+    'UNAUTHORIZED',
+    'Send "Authorization: Bearer <API key>", or name the call in ?request= with its X-Result-Token, or use a link to the file.',
+  );
 }
 
 const CONTENT = /^\/files\/[^/]+\/content$/;

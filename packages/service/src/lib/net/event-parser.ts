@@ -12,6 +12,8 @@ export interface EventParser {
   feed(piece: string): EventMessage[];
   /** True once an event has exceeded the maximum length; nothing after it is read. */
   isTooLarge(): boolean;
+  /** Characters that are held of an event that has not ended. */
+  heldChars(): number;
 }
 
 /**
@@ -69,5 +71,6 @@ export function createEventParser(maxChars: number): EventParser {
       return messages;
     },
     isTooLarge: () => isTooLarge,
+    heldChars: () => rest.length + dataChars,
   };
 }

@@ -11,9 +11,20 @@ export type GuardedRequest = {
   timeoutMs: number;
   /** Maximum bytes of the answer. */
   maxBytes: number;
+  /** Lets the answer be longer; absent: `maxBytes` is the end of it. */
+  more?: MoreRoom | undefined;
   /** The caller looks at the status alone: a body that is compressed all the same is no failure. */
   takesEncoded?: boolean | undefined;
   signal?: AbortSignal | undefined;
+};
+
+/** Room for an answer that is longer than most. Nothing more of it is read before `enter` resolves. */
+export type MoreRoom = {
+  maxBytes: number;
+  /** Resolves false if there is no room in time. */
+  enter(): Promise<boolean>;
+  /** Time for the rest, so that a slow sender does not keep the room. */
+  timeoutMs: number;
 };
 
 export type ResponseHead = { status: number; headers: Record<string, string | string[] | undefined> };
@@ -32,11 +43,14 @@ export type Exchange = { fail(kind: GuardedFetchErrorKind): void; pause(): void;
  * and fail. A failure closes the connection.
  */
 export function startExchange(agent: Dispatcher, url: URL, request: GuardedRequest, sink: ExchangeSink): Exchange {
-  const { method, headers = {}, body = null, timeoutMs, maxBytes, signal } = request;
+  const { method, headers = {}, body = null, timeoutMs, maxBytes, more, signal } = request;
   let controller: Dispatcher.DispatchController | undefined;
   let failure: Error | undefined;
   let isOver = false;
   let byteCount = 0;
+  let most = maxBytes;
+  let isWaiting = false;
+  let late: NodeJS.Timeout | undefined;
 
   const fail = (kind: GuardedFetchErrorKind) => isOver || finish(new GuardedFetchError(kind));
   const onAbort = () => fail('aborted');
@@ -48,11 +62,25 @@ export function startExchange(agent: Dispatcher, url: URL, request: GuardedReque
     isOver = true;
     failure = error;
     clearTimeout(deadline);
+    clearTimeout(late);
     signal?.removeEventListener('abort', onAbort);
     if (error) {
       controller?.abort(error);
       sink.onFail(error);
     } else sink.onEnd();
+  }
+
+  const resume = () => void (isWaiting || controller?.resume());
+  async function awaitRoom(room: MoreRoom): Promise<void> {
+    most = room.maxBytes;
+    isWaiting = true;
+    controller?.pause();
+    const isIn = await room.enter().catch(() => false);
+    isWaiting = false;
+    if (isOver) return;
+    if (!isIn) return void fail('timeout');
+    late = setTimeout(fail, room.timeoutMs, 'timeout');
+    resume();
   }
 
   const handler: Dispatcher.DispatchHandler = {
@@ -69,7 +97,8 @@ export function startExchange(agent: Dispatcher, url: URL, request: GuardedReque
     onResponseData(_controller, chunk) {
       if (isOver) return;
       byteCount += chunk.length;
-      if (byteCount > maxBytes) fail('too_large');
+      if (byteCount > most && more && most < more.maxBytes) void awaitRoom(more);
+      if (byteCount > most) fail('too_large');
       else sink.onChunk(chunk);
     },
     onResponseEnd: () => finish(),
@@ -78,7 +107,7 @@ export function startExchange(agent: Dispatcher, url: URL, request: GuardedReque
 
   if (signal?.aborted) onAbort();
   else agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method, headers, body }, handler);
-  return { fail, pause: () => controller?.pause(), resume: () => controller?.resume() };
+  return { fail, pause: () => controller?.pause(), resume };
 }
 
 /** True for an answer that is compressed although the request did not allow it. */
@@ -88,11 +117,11 @@ export const isEncoded = ({ 'content-encoding': encoding }: ResponseHead['header
 function refuseHead(
   status: number,
   headers: ResponseHead['headers'],
-  { maxBytes, method, takesEncoded = false }: GuardedRequest,
+  { maxBytes, more, method, takesEncoded = false }: GuardedRequest,
 ): GuardedFetchErrorKind | undefined {
   if (status >= 300 && status < 400) return 'redirect';
   if (!takesEncoded && isEncoded(headers)) return 'encoding';
-  if (method !== 'HEAD' && Number(headers['content-length']) > maxBytes) return 'too_large';
+  if (method !== 'HEAD' && Number(headers['content-length']) > (more?.maxBytes ?? maxBytes)) return 'too_large';
   return undefined;
 }
 

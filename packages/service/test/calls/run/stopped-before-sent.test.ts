@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findInvocation } from '../../../src/calls/invocation-store.ts';
 import { type CallTarget, STOPPING } from '../../../src/calls/protocols/adapter.ts';
 import { completed } from '../../../src/calls/protocols/agent-answer.ts';
+import type { AnswerMedia } from '../../../src/calls/protocols/answer-media.ts';
 import { callOnce } from '../../../src/calls/protocols/call-once.ts';
 import { findUpstreamCall } from '../../../src/calls/protocols/upstream-call-store.ts';
 import { GuardedFetchError } from '../../../src/lib/net/guarded-fetch-error.ts';
@@ -29,6 +30,7 @@ async function newInvocation() {
 }
 
 const target = {} as CallTarget;
+const media = {} as AnswerMedia;
 
 it('a call that its process stopped before sending it is sent by the next process', async () => {
   const invocation = await newInvocation();
@@ -41,13 +43,13 @@ it('a call that its process stopped before sending it is sent by the next proces
   };
   const stopped = await callOnce(
     h.ctx,
-    { target, answers: [], invocation, signal: AbortSignal.abort(STOPPING) },
+    { target, answers: [], media, invocation, signal: AbortSignal.abort(STOPPING) },
     adapter,
   );
   expect(stopped.kind).toBe('failed');
   expect([sent, await findUpstreamCall(h.ctx.db, invocation)]).toEqual([0, null]);
   const { signal } = new AbortController();
-  expect(await callOnce(h.ctx, { target, answers: [], invocation, signal }, adapter)).toMatchObject({
+  expect(await callOnce(h.ctx, { target, answers: [], media, invocation, signal }, adapter)).toMatchObject({
     kind: 'completed',
   });
   expect(sent).toBe(1);
@@ -67,12 +69,16 @@ it('what was opened for a call is closed once, however the call ends', async () 
   const adapter = { prepare: async () => Object.assign(send, { close }) };
   const { signal } = new AbortController();
   const stopped = AbortSignal.abort(STOPPING);
-  expect((await callOnce(h.ctx, { target, answers: [], invocation, signal: stopped }, adapter)).kind).toBe('failed');
+  expect((await callOnce(h.ctx, { target, answers: [], media, invocation, signal: stopped }, adapter)).kind).toBe(
+    'failed',
+  );
   expect([sent, closed]).toEqual([0, 1]);
   const takenOver = { ...invocation, attempt: invocation.attempt + 1 };
-  expect((await callOnce(h.ctx, { target, answers: [], invocation: takenOver, signal }, adapter)).kind).toBe('failed');
+  expect((await callOnce(h.ctx, { target, answers: [], media, invocation: takenOver, signal }, adapter)).kind).toBe(
+    'failed',
+  );
   expect([sent, closed]).toEqual([0, 2]);
-  const outcome = await callOnce(h.ctx, { target, answers: [], invocation, signal }, adapter);
+  const outcome = await callOnce(h.ctx, { target, answers: [], media, invocation, signal }, adapter);
   expect(outcome).toMatchObject({ kind: 'failed', reason: 'agent_unreachable' });
   expect([sent, closed]).toEqual([3, 3]);
 });

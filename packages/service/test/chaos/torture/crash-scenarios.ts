@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { formatUsdc, parseUsdc } from '@agent-network/contracts/money';
 import { expect } from 'vitest';
 import { contradictions, walletByBooks } from '../../support/books.ts';
@@ -172,6 +173,25 @@ const usageCall: Scenario = async (site, arm) => {
   await priceBy(null);
 };
 
+/** The file of a result is there with the result, once, and nothing else of it stays. */
+const fileCall: Scenario = async (site, arm) => {
+  const [agent] = site.agents;
+  const bytes = Buffer.alloc(300_000, 'a file');
+  agent.behave(answerWith(200, { result: { file: `data:image/png;base64,${bytes.toString('base64')}` } }));
+  const { key } = await newClient(site, '0.12');
+  const call = { key, body: { task: 'survive' }, headers: { 'idempotency-key': 'once', 'x-sync': 'true' } };
+  await arm();
+  const record = await recordOf(site, key, await site.insist('POST', `/invoke/${agent.id}`, call));
+  const $file = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  expect(record).toMatchObject({ status: 'completed', result: { file: { $file, size: 300_000 } }, cost: PRICE });
+  const listed = (await site.insist('GET', '/files', { key })).answer.body.data;
+  expect(listed.files.map(({ fileId }: { fileId: string }) => fileId)).toEqual([$file]);
+  const content = await fetch(`${await site.node.baseUrl()}/files/${$file}/content?request=${record.requestId}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect(Buffer.from(await content.arrayBuffer()).equals(bytes)).toBe(true);
+};
+
 const bulkCall: Scenario = async (site, arm) => {
   const { key } = await newClient(site, '0.22');
   const agents = site.agents.map(({ id }) => id);
@@ -256,6 +276,7 @@ export const scenarios = {
   'a cancelled x402 call and its refund': cancelledCall,
   'a treasury call under an Idempotency-Key': treasuryCall,
   'a call paid by usage': usageCall,
+  'a call whose result has a file': fileCall,
   'an x402 call of the agent that the node chose': (site, arm) =>
     chosenPaidCall(site, arm, (key, insisted) => recordOf(site, key, insisted)),
   'a treasury call of the agent that the node chose, under an Idempotency-Key': (site, arm) =>

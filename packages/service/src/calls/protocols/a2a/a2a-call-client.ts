@@ -106,6 +106,7 @@ async function sendMessage(
     invariant(recorder !== null, 'the agent returned events for a message that was not streamed');
     const streamed = await followA2aStream(reply.bytes, recorder, record, {
       resultIn: (value) => resultIn(agent, value),
+      media: call.media,
       isRested: (task) => hasRested(task) && !isAnswered(call, task),
     });
     if (streamed.outcome) return { outcome: streamed.outcome, task: null };

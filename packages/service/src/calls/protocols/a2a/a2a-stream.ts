@@ -6,6 +6,7 @@ import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../.
 import { claimOfAgent } from '../../usage/usage-claim.ts';
 import { CallFailedError } from '../adapter.ts';
 import { completed, describeError, MAX_RESULT_BYTES } from '../agent-answer.ts';
+import type { AnswerMedia } from '../answer-media.ts';
 import { messagesOf } from '../exchange.ts';
 import { type A2aSaid, type A2aTask, hasRested, partsOf, readSaid, resultOfMessage, textsOf } from './a2a-wire.ts';
 
@@ -20,6 +21,7 @@ interface StreamReading {
   resultIn?(event: Json | undefined): unknown;
   /** True for a task that the stream need not be followed any more for. */
   isRested?(task: A2aTask): boolean;
+  readonly media?: AnswerMedia;
 }
 
 /**
@@ -30,12 +32,12 @@ export async function followA2aStream(
   bytes: AsyncIterable<Buffer>,
   recorder: ChunkRecorder,
   onTask: (taskId: string) => Promise<void>,
-  { resultIn = (event) => event?.result, isRested = hasRested }: StreamReading = {},
+  { resultIn = (event) => event?.result, isRested = hasRested, media }: StreamReading = {},
 ): Promise<StreamedTask> {
   const told = createTold();
   const meter = createMeter(resultIn);
   const isNamed = () => (told.base()?.id ?? '') !== '';
-  for await (const { messages, isTooLarge } of messagesOf(untilBrokenOff(bytes, isNamed), 4096)) {
+  for await (const { messages, isTooLarge } of messagesOf(untilBrokenOff(bytes, isNamed), 4096, media)) {
     const chunks: Said[] = [];
     for (const said of messages.flatMap(({ data }) => meter.read(data))) {
       if (said.kind === 'message')

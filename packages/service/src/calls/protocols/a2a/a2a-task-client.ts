@@ -124,11 +124,11 @@ export async function cancelTask(
 
 const ask = (
   ctx: CallContext,
-  { target, invocation }: Pick<AgentCall, 'target' | 'invocation'>,
+  { target, invocation, media }: Pick<AgentCall, 'target' | 'invocation'> & Partial<Pick<AgentCall, 'media'>>,
   { url, method, headers, body }: BoundRequest,
   limits: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-): Promise<GuardedResponse> =>
-  ctx.guardedFetch.request({
+): Promise<GuardedResponse> => {
+  const request = {
     url,
     method,
     headers: {
@@ -139,6 +139,7 @@ const ask = (
       ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    maxBytes: MAX_RESULT_BYTES,
     ...limits,
-  });
+  };
+  return media ? media.request(request) : ctx.guardedFetch.request({ ...request, maxBytes: MAX_RESULT_BYTES });
+};
