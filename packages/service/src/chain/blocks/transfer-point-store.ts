@@ -19,6 +19,12 @@ export async function goBackToPoint(sql: Sql, asset: AssetKey, block: bigint): P
 const transferColumns = `from_address as "from", nonce, value_micro as "valueMicro", transaction_hash as "transactionHash",
   block_number as "blockNumber", block_hash as "blockHash"`;
 
+/**
+ * Ends a correlated subquery that is to be run for each row, by the whole of its index. As a join, a plan that was made while the tables were
+ * small compares every transfer with every payment of the token: quadratic in the transfers that a stranger puts into one block.
+ */
+const EACH_BY_INDEX = 'offset 0';
+
 /** A transfer with its unique key: the nonce of its authorization, or for a plain transfer one from its position on chain. */
 export type StoredTransfer = Omit<IncomingTransfer, 'nonce' | 'ordinal'> & { readonly nonce: string };
 
@@ -47,7 +53,7 @@ export async function insertUnshown(
          as t(from_address, nonce, value, hash, block, block_hash, seen_at)
       where not exists (select from chain_payment p
         where p.chain_id = $1 and p.token = $2 and p.from_address = t.from_address and p.nonce = t.nonce
-          and p.value_micro = t.value and p.direction = 'in' and p.state = 'settled')
+          and p.value_micro = t.value and p.direction = 'in' and p.state = 'settled' ${EACH_BY_INDEX})
      on conflict do nothing`,
     [
       chainId,
@@ -70,9 +76,9 @@ export const HAS_UNSHOWN_TRANSFERS = 'exists (select from unshown_transfer)';
 export async function forgetBooked(sql: Sql, asset: AssetKey): Promise<void> {
   await sql.query(
     'forget-booked-transfers',
-    `delete from unshown_transfer u using chain_payment p
-      where u.chain_id = $1 and u.token = $2 and p.chain_id = u.chain_id and p.token = $3 and p.from_address = u.from_address
-        and p.nonce = u.nonce and p.value_micro = u.value_micro and p.direction = 'in' and p.state = 'settled'`,
+    `delete from unshown_transfer u where u.chain_id = $1 and u.token = $2 and exists (select from chain_payment p
+        where p.chain_id = u.chain_id and p.token = $3 and p.from_address = u.from_address and p.nonce = u.nonce
+          and p.value_micro = u.value_micro and p.direction = 'in' and p.state = 'settled' ${EACH_BY_INDEX})`,
     [asset.chainId, tokenKey(asset), asset.token],
   );
 }
@@ -90,10 +96,12 @@ export const takeUnshown = (
     `delete from unshown_transfer where (chain_id, token, from_address, nonce) in (
        select u.chain_id, u.token, u.from_address, u.nonce from unshown_transfer u
         where u.chain_id = $1 and u.token = $4 and u.seen_at <= $2 and not exists (select from awaited_refund a
-          where a.chain_id = u.chain_id and a.token = u.token and a.from_address = u.from_address and a.nonce = u.nonce)
+          where a.chain_id = u.chain_id and a.token = u.token and a.from_address = u.from_address and a.nonce = u.nonce
+            ${EACH_BY_INDEX})
           and not exists (select from chain_payment p
             where p.chain_id = u.chain_id and p.token = $5 and p.from_address = u.from_address and p.nonce = u.nonce
-              and p.value_micro = u.value_micro and p.direction = 'in' and p.state in ('claimed', 'broadcasting', 'failed'))
+              and p.value_micro = u.value_micro and p.direction = 'in' and p.state in ('claimed', 'broadcasting', 'failed')
+            ${EACH_BY_INDEX})
         order by u.seen_at limit $3 for update skip locked)
      returning ${transferColumns}`,
     [asset.chainId, before, limit, tokenKey(asset), asset.token],
@@ -114,8 +122,10 @@ export const listLate = (sql: Sql, asset: AssetKey, limit: number): Promise<Late
     'list-late-transfers',
     `select p.id as "paymentId", u.from_address as "from", u.nonce, u.value_micro as "valueMicro", u.block_number as "blockNumber",
             u.block_hash as "blockHash"
-       from unshown_transfer u join chain_payment p using (chain_id, from_address, nonce, value_micro)
-      where u.chain_id = $1 and u.token = $3 and p.token = $4 and p.state = 'failed' and p.direction = 'in'
+       from unshown_transfer u cross join lateral (select id from chain_payment p
+         where p.chain_id = u.chain_id and p.token = $4 and p.from_address = u.from_address and p.nonce = u.nonce
+           and p.value_micro = u.value_micro and p.direction = 'in' and p.state = 'failed' ${EACH_BY_INDEX}) p
+      where u.chain_id = $1 and u.token = $3
       order by u.seen_at limit $2`,
     [asset.chainId, limit, tokenKey(asset), asset.token],
   );

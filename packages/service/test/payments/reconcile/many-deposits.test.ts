@@ -46,6 +46,15 @@ const eventsOf = (accountId: string) =>
     `select type, data from event where account_id = '${accountId}' order by sequence`,
   );
 
+/** Rows of chain payments that were looked at, of which the server tells about a second later. */
+const paymentRowsRead = async (): Promise<number> => {
+  const [row] = await askDatabase<{ rows: string }>(
+    engine.databaseUrl,
+    "select idx_tup_fetch + seq_tup_read as rows from pg_stat_user_tables where relname = 'chain_payment'",
+  );
+  return Number(row?.rows);
+};
+
 /** A wallet with the code of Multicall3 sends the node so many transfers of the smallest amount in one transaction. */
 async function sendMany({ address }: Payer, count: number): Promise<void> {
   const { token, wallet } = ctx.chain;
@@ -74,6 +83,9 @@ it("a block with thousands of one account's deposits stops nobody's: all are cre
   expect((await eventsOf(honestId)).map(({ type }) => type)).toEqual(['payment.confirmed']);
   await readTransfers(ctx);
   expect(await balanceOf(floodingId)).toBe(BigInt(MANY));
+  await expect.poll(paymentRowsRead).toBeGreaterThan(MANY);
+  // Each transfer is looked up, and not compared with all the others.
+  expect(await paymentRowsRead()).toBeLessThan(100 * MANY);
 });
 
 const REFUSAL = 'query returned more than 10000 results';
