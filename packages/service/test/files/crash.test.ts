@@ -8,6 +8,7 @@ import type { FileStoreName } from '../../src/config/files.ts';
 import { createPieceStores } from '../../src/files/piece-stores.ts';
 import { failpoints } from '../../src/lib/process/failpoint.ts';
 import { bundled } from '../support/bundled.ts';
+import { ofTheDay } from '../support/daily.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { holdRemovals, nothingStored, processWith, removeNow, sha256Of, storedFiles } from './support/file-actions.ts';
 import type { Work } from './support/file-child.ts';
@@ -50,7 +51,7 @@ const inStore = /before-file-piece:2|after-file-piece(:3)?$|after-file-(keep|lea
 
 describe.each(['postgres', 'disk', 's3'] as const)('in the store "%s"', (fileStore: FileStoreName) => {
   const tried = fileStore === 'postgres' ? places : places.filter((place) => inStore.test(place));
-  it.each(tried)(
+  it.each(ofTheDay(tried))(
     'a process that dies at %s leaves a whole file or none, and nothing that is not removed',
     async (failpoint) => {
       const { key, accountId } = await h.newAccount();

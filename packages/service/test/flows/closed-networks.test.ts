@@ -92,11 +92,12 @@ it('a chain that is away at the start stops no other; what is owed on it is sign
   const called = Promise.withResolvers<void>();
   agent.behave(() => called.resolve());
   const headers = await payOn(on(), payer, await node.request('POST', path, { key, body }));
-  const started = await node.request('POST', path, { key, body, headers: { ...headers, 'x-sync': 'false' } });
-  const { requestId } = started.body.data;
+  const started = node.request('POST', path, { key, body, headers });
   await called.promise;
   const spare = await payOn(on(), payer, await node.request('POST', path, { key, body: { task: 'y' } }));
+  // Who waits for the result is told the state when the process leaves.
   await node.stopNode();
+  const { requestId } = (await started).body.data;
 
   cut(true);
   agent.behave(answerWith(500, { error: { code: 'BROKEN', message: 'no luck' } }));

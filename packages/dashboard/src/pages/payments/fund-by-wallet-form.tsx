@@ -51,7 +51,7 @@ export function FundByWalletForm({ treasuries, treasuryId, onClose }: FundByWall
     <form onSubmit={form.submit} noValidate className="space-y-4">
       <fieldset disabled={form.isBusy || isUncertain} className="space-y-4">
         {into.length > 1 && (
-          <Field label="Into" error={error('treasuryId')} hint="Your calls are paid from the account's.">
+          <Field label="Into" error={error('treasuryId')} hint="Your calls are paid from the account's treasury.">
             <Select value={values.treasuryId} onChange={(id) => set('treasuryId', id)} options={into} />
           </Field>
         )}

@@ -185,9 +185,9 @@ function Chart({ kind, ...props }: ChartProps & { kind: Kind }) {
 export const LineChart = (props: ChartProps) => <Chart kind="line" {...props} />;
 export const BarChart = ({ layout = 'stacked', ...props }: BarChartProps) => <Chart kind={layout} {...props} />;
 
-/** Text in place of an empty chart, of the same height, so that the first value moves little. */
+/** Text in place of an empty chart, of the same height, so that the first value moves little; on phones less high. */
 const NoValues = ({ none = 'Nothing in this period', heightPx = HEIGHT_PX }: ChartProps) => (
-  <p className="flex items-center justify-center text-muted" style={{ height: heightPx }}>
+  <p className="flex items-center justify-center text-muted max-sm:max-h-24" style={{ height: heightPx }}>
     {none}
   </p>
 );

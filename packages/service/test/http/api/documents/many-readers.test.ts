@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ofTheDay } from '../../../support/daily.ts';
 import { fixedClock } from '../../../support/fixed-clock.ts';
 import { type Harness, startHarness } from '../../../support/harness.ts';
 import { startTestAgent, type TestAgent } from '../../../support/test-agent.ts';
@@ -50,7 +51,7 @@ describe('documents', () => {
     expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  it.each([
+  const counted = ofTheDay([
     '/docs',
     '/readyz',
     '/metrics',
@@ -59,7 +60,8 @@ describe('documents', () => {
     '/explore',
     '/sitemap.xml',
     '/agents/agt_0123456789/preview.png',
-  ])('%s is counted by network address, together with the others, for an hour', async (path) => {
+  ]);
+  it.each(counted)('%s is counted by network address, together with the others, for an hour', async (path) => {
     // The cheapest of them first: a hundred of others take a second of processor time.
     const answers = [...(await times(LIMIT - 20, '/llms.txt')), ...(await times(40, path))];
     const refused = answers.filter(({ status }) => status === 429);
