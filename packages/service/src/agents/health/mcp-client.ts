@@ -6,7 +6,8 @@ import { schemaDigest } from './schema-digest.ts';
 import { headersTo, type Upstream } from './upstream.ts';
 import { CHECK_LIMITS, requireGood, UpstreamFault } from './upstream-client.ts';
 
-const STATELESS = '2026-07-28';
+/** The version of MCP without a handshake. */
+export const MCP_STATELESS = '2026-07-28';
 const LATEST_WITH_HANDSHAKE = '2025-11-25';
 const withHandshake: ReadonlySet<unknown> = new Set([LATEST_WITH_HANDSHAKE, '2025-06-18', '2025-03-26']);
 const clientInfo = { name: 'agent-network', version: NODE_VERSION };
@@ -18,6 +19,8 @@ const MAX_LISTED_BYTES = 4 * 1024 * 1024;
 export interface McpSession {
   readonly version: string;
   readonly sessionId: string | null;
+  /** Declared with each message of a stateless session; absent: none. */
+  readonly capabilities?: Json;
 }
 
 export interface McpTool {
@@ -27,15 +30,21 @@ export interface McpTool {
 }
 
 /** A JSON-RPC message to a server, with the headers that its protocol demands. */
-export function mcpMessage({ version, sessionId }: McpSession, method: string, params: Json, id?: string | number) {
-  const isStateless = version === STATELESS;
+export function mcpMessage(
+  { version, sessionId, capabilities = {} }: McpSession,
+  method: string,
+  params: Json,
+  id?: string | number,
+) {
+  const isStateless = version === MCP_STATELESS;
   const envelope = {
     'io.modelcontextprotocol/protocolVersion': version,
     'io.modelcontextprotocol/clientInfo': clientInfo,
-    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
   };
   const _meta = { ...(isStateless ? envelope : {}), ...(isObject(params._meta) ? params._meta : {}) };
-  const named = typeof params.name === 'string' ? { 'mcp-name': params.name } : {};
+  const name = method.startsWith('tasks/') ? params.taskId : params.name;
+  const named = typeof name === 'string' ? { 'mcp-name': name } : {};
   const headers = {
     'mcp-protocol-version': version,
     ...(sessionId === null ? {} : { 'mcp-session-id': sessionId }),
@@ -47,11 +56,11 @@ export function mcpMessage({ version, sessionId }: McpSession, method: string, p
 
 /** Finds the protocol of a server: the stateless one, else one with a handshake. Throws UpstreamFault. */
 export async function openMcp(ctx: Outbound, upstream: Upstream, signal?: AbortSignal): Promise<McpSession> {
-  const stateless = { version: STATELESS, sessionId: null };
+  const stateless = { version: MCP_STATELESS, sessionId: null };
   const discovered = await ask(ctx, upstream, stateless, 'server/discover', {}, signal);
   const { status } = discovered.answer;
   const versions = discovered.result?.supportedVersions;
-  if (Array.isArray(versions) && versions.includes(STATELESS)) return stateless;
+  if (Array.isArray(versions) && versions.includes(MCP_STATELESS)) return stateless;
   if (status === 401 || status === 403 || status === 402 || status >= 500)
     requireGood(upstream, discovered.answer, 'server/discover');
   const params = { protocolVersion: LATEST_WITH_HANDSHAKE, capabilities: {}, clientInfo };
@@ -64,7 +73,8 @@ export async function openMcp(ctx: Outbound, upstream: Upstream, signal?: AbortS
   if (sessionId !== null && !isSessionId(sessionId))
     throw new UpstreamFault('initialize returned an invalid session id: it must be visible ASCII characters.');
   const session = { version: String(result.protocolVersion), sessionId };
-  await send(ctx, upstream, mcpMessage(session, 'notifications/initialized', {}), signal).catch((error: unknown) => {
+  const told = { ...CHECK_LIMITS, signal };
+  await send(ctx, upstream, mcpMessage(session, 'notifications/initialized', {}), told).catch((error: unknown) => {
     closeMcp(ctx, upstream, session);
     throw error;
   });
@@ -162,18 +172,36 @@ async function ask(
   params: Json,
   signal: AbortSignal | undefined,
 ): Promise<Asked> {
-  const id = method;
-  const answer = await send(ctx, upstream, mcpMessage(session, method, params, id), signal);
-  const message = messagesIn(answer).find((each) => each.id === id);
+  const limits = { ...CHECK_LIMITS, signal };
+  const { answer, message } = await askMcp(ctx, upstream, session, { method, params, id: method }, limits);
   return { answer, result: isObject(message?.result) ? message.result : undefined };
 }
 
-const send = (
+interface McpRequest {
+  readonly method: string;
+  readonly params: Json;
+  readonly id: string;
+}
+
+interface McpLimits {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Sends a request, and reads the whole answer with the message that responds to it. Throws GuardedFetchError. */
+export async function askMcp(
   ctx: Outbound,
   upstream: Upstream,
-  { headers, body }: ReturnType<typeof mcpMessage>,
-  signal: AbortSignal | undefined,
-) =>
+  session: McpSession,
+  { method, params, id }: McpRequest,
+  limits: McpLimits,
+): Promise<{ readonly answer: GuardedResponse; readonly message: Json | undefined }> {
+  const answer = await send(ctx, upstream, mcpMessage(session, method, params, id), limits);
+  return { answer, message: messagesIn(answer).find((each) => each.id === id) };
+}
+
+const send = (ctx: Outbound, upstream: Upstream, { headers, body }: ReturnType<typeof mcpMessage>, limits: McpLimits) =>
   ctx.guardedFetch.request({
     url: upstream.endpoint,
     method: 'POST',
@@ -184,8 +212,7 @@ const send = (
       ...headers,
     },
     body: JSON.stringify(body),
-    ...CHECK_LIMITS,
-    signal,
+    ...limits,
   });
 
 /** The messages of a whole answer, plain or as events. */

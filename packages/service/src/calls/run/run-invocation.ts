@@ -32,12 +32,13 @@ import type { Adapter, AgentCall, CallContext, CallTarget } from '../protocols/a
 import { callOnce } from '../protocols/call-once.ts';
 import { callHttp, tellCancelled } from '../protocols/http-client.ts';
 import { httpTemplateAdapter } from '../protocols/http-template-client.ts';
-import { mcpAdapter } from '../protocols/mcp-call-client.ts';
+import { mcpAdapter } from '../protocols/mcp/mcp-call-client.ts';
 import { mipAdapter } from '../protocols/mip-call-client.ts';
 import { openaiAdapter } from '../protocols/openai/openai-client.ts';
 import { callHome, type HomeCallContext } from '../remote/call-home.ts';
 import { type AskContext, askCaller } from '../turns/ask-caller.ts';
 import { findAnswers } from '../turns/turn-store.ts';
+import { latestEnd } from '../turns/turn-times.ts';
 import { type AcceptFilesContext, acceptFiles, asGiven, giveUpFiles, mediaOf } from './accept-files.ts';
 import { findOverdue } from './queue-store.ts';
 
@@ -118,7 +119,9 @@ const accepted = async (
 
 /** The request as its agent gets it: with links to the files of its input. */
 async function withLinks(ctx: RunContext, invocation: Invocation): Promise<Invocation> {
-  const { id, accountId, callerAgentId, deadline } = invocation;
+  const { id, accountId, callerAgentId, createdAt, inputTimeoutS } = invocation;
+  // The same links in each turn: the same call may be recognised by its bytes.
+  const deadline = inputTimeoutS === null ? invocation.deadline : latestEnd(createdAt);
   const use = { requestId: id, ownerId: callerAgentId ?? accountId, deadline };
   const input = await withFileLinks(ctx, invocation.input, use);
   return input === invocation.input ? invocation : { ...invocation, input };

@@ -6,7 +6,7 @@ import type { Upstream } from '../../../src/agents/health/upstream.ts';
 import { findMoneyContradictions } from '../../../src/calls/finish/audit-money.ts';
 import { settleBills } from '../../../src/calls/finish/settle-bills.ts';
 import type { AgentCall, CallContext } from '../../../src/calls/protocols/adapter.ts';
-import { mcpAdapter } from '../../../src/calls/protocols/mcp-call-client.ts';
+import { mcpAdapter } from '../../../src/calls/protocols/mcp/mcp-call-client.ts';
 import { askDatabase, contradictions, walletByBooks } from '../../support/books.ts';
 import { beforeDeadline } from '../../support/deadline.ts';
 import type { Harness } from '../../support/harness.ts';

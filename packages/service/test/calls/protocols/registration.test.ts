@@ -233,7 +233,7 @@ describe('the state of an endpoint', () => {
     ],
     [
       'mcp',
-      () => startMcpUpstream(true),
+      () => startMcpUpstream({ isOld: true }),
       '/mcp',
       {
         status: 200,

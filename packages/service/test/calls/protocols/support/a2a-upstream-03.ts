@@ -66,7 +66,9 @@ function executor(site: () => TestUpstream | null) {
       const parts = [{ kind: 'text', text }, ...others];
       return { kind: 'message', messageId: randomUUID(), role: 'agent', parts, taskId, contextId, ...more };
     };
-    const given = (task?.history ?? []).filter(({ role }: Any) => role === 'user').slice(1);
+    const given = (task?.history ?? [])
+      .filter(({ role, metadata }: Any) => role === 'user' && !metadata?.['x402.payment.payload'])
+      .slice(1);
     const answers = given.map(({ parts }: Any) => parts.map((part: Any) => part.text ?? part.data));
     const question = mode.kind === 'asks' ? mode.questions[given.length] : undefined;
     if (mode.kind === 'fails' || answers.at(-1)?.[1]?.action === 'decline') say('failed', message('no'));

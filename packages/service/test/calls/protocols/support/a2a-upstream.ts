@@ -74,7 +74,9 @@ function executor(site: { current: TestUpstream | null }): AgentExecutor {
     });
     const said = task?.history?.[0] ?? userMessage;
     const payment = userMessage.metadata?.['x402.payment.payload'];
-    const given = (task?.history ?? []).filter(({ role }: Any) => role === USER).slice(1);
+    const given = (task?.history ?? [])
+      .filter(({ role, metadata }: Any) => role === USER && !metadata?.['x402.payment.payload'])
+      .slice(1);
     const answers = given.map(({ parts }: Any) => parts.map(contentOf));
     const question = mode.kind === 'asks' ? mode.questions[given.length] : undefined;
     if (mode.kind === 'bills' && mode.isBegun) say(WORKING, message(payment ? 'paid' : 'begun'));

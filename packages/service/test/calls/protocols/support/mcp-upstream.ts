@@ -1,22 +1,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
-import { json, type Seen, type Speaker, startUpstream, type TestUpstream } from './upstream.ts';
+import { z } from 'zod';
+import { json, type Mode, type Seen, type Speaker, startUpstream, type TestUpstream } from './upstream.ts';
 
-/** A server of MCP made with the SDK; `isOld`: one that speaks only the protocols with a handshake. */
-export const startMcpUpstream = (isOld = false): Promise<TestUpstream> => startUpstream(() => speaker(isOld));
+interface McpUpstream {
+  /** It speaks only the protocols with a handshake. */
+  readonly isOld?: boolean;
+  /** It answers calls with tasks. */
+  readonly hasTasks?: boolean;
+}
+
+/** A server of MCP made with the SDK. */
+export const startMcpUpstream = (is: McpUpstream = {}): Promise<TestUpstream> => startUpstream(() => speaker(is));
 
 /** May be changed by tests. */
 export const schema: { properties: Record<string, object> } = { properties: {} };
 
-function speaker(isOld: boolean): Speaker {
+function speaker({ isOld = false, hasTasks = false }: McpUpstream): Speaker {
   let site: TestUpstream | null = null;
-  const handler = createMcpHandler(() => toolServer(() => site as TestUpstream));
+  const tasks: Tasks | null = hasTasks ? new Map() : null;
+  const handler = createMcpHandler(() => toolServer(() => site as TestUpstream, tasks));
   return {
     protocol: 'mcp',
     path: '/mcp',
     upstream: { tool: 'shout' },
     isWork: ({ body }) => body?.method === 'tools/call',
-    isCancel: ({ body }) => body?.method === 'notifications/cancelled',
+    isCancel: ({ body }) => body?.method === 'notifications/cancelled' || body?.method === 'tasks/cancel',
     async answer(seen, request, response, its) {
       site = its;
       if (isOld && seen.body?.method === 'server/discover')
@@ -26,7 +35,7 @@ function speaker(isOld: boolean): Speaker {
   };
 }
 
-function toolServer(site: () => TestUpstream): Server {
+function toolServer(site: () => TestUpstream, tasks: Tasks | null): Server {
   const server = new Server({ name: 'upstream', version: '1' }, { capabilities: { tools: {} } });
   const tool = (name: string) => ({
     name,
@@ -53,9 +62,70 @@ function toolServer(site: () => TestUpstream): Server {
       await mode.terms.take(payment as Record<string, unknown>);
     }
     await tell(1, 'half way');
-    return { content: text(`${params.name}: ${params.arguments?.task}!`) };
+    const said = `${params.name}: ${params.arguments?.task}!`;
+    if (tasks) return createTask(tasks, said);
+    const answers: Responses[] = [
+      ...JSON.parse(mcpReq.requestState() ?? '[]'),
+      ...(mcpReq.inputResponses ? [mcpReq.inputResponses] : []),
+    ];
+    const asked = requestsOf(mode, answers.length);
+    if (!isDeclined(answers) && asked)
+      return { resultType: 'input_required', inputRequests: asked, requestState: JSON.stringify(answers) } as never;
+    return resultOf(said, answers);
   });
+  if (tasks) serveTasks(server, tasks, () => site().mode);
   return server;
+}
+
+type Responses = Record<string, { readonly action: string; readonly content?: unknown }>;
+
+/** The requests of a question; null: there is none any more. A question may be of several. */
+function requestsOf(mode: Mode, nth: number): Record<string, object> | null {
+  const question = mode.kind === 'asks' ? mode.questions[nth] : undefined;
+  if (!question) return null;
+  const all = [question, ...(question.others ?? [])].map(({ message, schema, url }, index) => {
+    const params = url ? { mode: 'url', message, url } : { message, requestedSchema: schema ?? anything };
+    return [`q${nth}${index}`, { method: 'elicitation/create', params }];
+  });
+  return Object.fromEntries(all);
+}
+const anything = { type: 'object', properties: {} };
+
+const isDeclined = (answers: readonly Responses[]) =>
+  answers.some((each) => Object.values(each).some(({ action }) => action === 'decline'));
+
+const resultOf = (said: string, answers: readonly Responses[]) => {
+  const told = answers.map((each) => ` ${JSON.stringify(each)}`).join('');
+  return { isError: isDeclined(answers), content: [{ type: 'text' as const, text: said + told }] };
+};
+
+interface McpTask {
+  readonly said: string;
+  readonly answers: Responses[];
+}
+type Tasks = Map<string, McpTask>;
+
+function createTask(tasks: Tasks, said: string): never {
+  const taskId = `task-${tasks.size + 1}`;
+  tasks.set(taskId, { said, answers: [] });
+  return { resultType: 'task', taskId, status: 'working', content: [] } as never;
+}
+
+function serveTasks(server: Server, tasks: Tasks, mode: () => Mode): void {
+  const params = z.looseObject({ taskId: z.string() });
+  const find = (taskId: string): McpTask => tasks.get(taskId) ?? { said: 'unknown', answers: [] };
+  server.setRequestHandler('tasks/get', { params }, async ({ taskId }): Promise<Record<string, unknown>> => {
+    const { said, answers } = find(taskId);
+    if (mode().kind === 'pends') return { taskId, status: 'working', pollIntervalMs: 10 };
+    const inputRequests = isDeclined(answers) ? null : requestsOf(mode(), answers.length);
+    if (inputRequests) return { taskId, status: 'input_required', inputRequests };
+    return { taskId, status: 'completed', result: resultOf(said, answers) };
+  });
+  server.setRequestHandler('tasks/update', { params }, async ({ taskId }, { mcpReq }) => {
+    find(taskId).answers.push((mcpReq.inputResponses ?? {}) as Responses);
+    return {};
+  });
+  server.setRequestHandler('tasks/cancel', { params }, async () => ({}));
 }
 
 /** Hands a request of Node to a handler of fetch. */

@@ -64,7 +64,7 @@ export const protocols: readonly ProtocolRow[] = [
   {
     name: 'mcp with a handshake',
     protocol: 'mcp',
-    start: () => startMcpUpstream(true),
+    start: () => startMcpUpstream({ isOld: true }),
     task: 'Hello',
     input: {},
     result: { text: 'shout: Hello!' },
