@@ -17,7 +17,7 @@ type Requests = readonly (readonly [string, Json])[];
 const paramsOf = ({ params }: Json): Json => (isObject(params) ? params : {});
 const isLink = (request: Json): boolean => paramsOf(request).mode === 'url';
 
-/** What is kept with a question, to make the answers to its requests. */
+/** Kept with a question, to make the answers to its requests. */
 interface Kept {
   /** The keys of the requests; true: of a link. */
   readonly keys: Readonly<Record<string, boolean>>;

@@ -14,7 +14,7 @@ const TASKS = 'io.modelcontextprotocol/tasks';
 /** Longest pause between questions for a task. */
 const MAX_PAUSE_MS = 10_000;
 
-/** What this node can do in a call whose caller answers questions. `sampling` and `roots` are nothing that a caller could give. */
+/** Capabilities of a call whose caller answers questions. `sampling` and `roots` are nothing that a caller could give. */
 export const interactive: Json = { elicitation: { form: {}, url: {} }, extensions: { [TASKS]: {} } };
 
 /** Only servers without a handshake have tasks of this extension. */
@@ -78,12 +78,13 @@ export async function isUnanswered(ctx: CallContext, call: AgentCall, taskId: st
 }
 
 async function ask(ctx: CallContext, call: AgentCall, method: string, params: Json): Promise<Json> {
-  const { target, signal } = call;
+  const { target, media, signal } = call;
   const id = `${keyOf(call.invocation)} ${method}`;
+  const outbound = { guardedFetch: { ...ctx.guardedFetch, request: media.request } };
   let message: Json | undefined;
   const answer = await patiently(ctx, call, async (timeoutMs) => {
     const asked = await askMcp(
-      ctx,
+      outbound,
       target,
       session,
       { method, params, id },
