@@ -14,7 +14,7 @@ const TASKS = 'io.modelcontextprotocol/tasks';
 /** Longest pause between questions for a task. */
 const MAX_PAUSE_MS = 10_000;
 
-/** Capabilities of a call whose caller answers questions. `sampling` and `roots` are nothing that a caller could give. */
+/** Capabilities of an interactive call. `sampling` and `roots` are nothing that a caller could give. */
 export const interactive: Json = { elicitation: { form: {}, url: {} }, extensions: { [TASKS]: {} } };
 
 /** Only servers without a handshake have tasks of this extension. */
@@ -94,7 +94,7 @@ async function ask(ctx: CallContext, call: AgentCall, method: string, params: Js
     return asked.answer;
   });
   if (!isObject(message?.result)) return refused(answer.status, message ?? parseObject(answer.body.toString('utf8')));
-  return { ...params, ...message.result };
+  return { ...message.result, taskId: params.taskId };
 }
 
 /** Cancels a task. The answer is ignored. */
