@@ -51,6 +51,17 @@ export async function requireFiles(
   throw new AppError('FILE_NOT_FOUND', `The account has no file ${missing}. Upload it first; nothing was charged.`);
 }
 
+/** Type and size of the files of an owner that a value refers to, by their ids. Without references it asks nothing. */
+export async function fileFacts(
+  { db }: Pick<FileServices, 'db'>,
+  ownerId: string,
+  value: unknown,
+): Promise<Record<string, { mediaType: string; size: number }>> {
+  const ids = fileRefsOf(value).slice(0, MAX_REFS);
+  const files = ids.length === 0 ? [] : await findFiles(db, ownerId, ids.map(readFileId));
+  return Object.fromEntries(files.map(({ sha256, mediaType, size }) => [fileIdOf(sha256), { mediaType, size }]));
+}
+
 /** Throws VALIDATION_ERROR for an input with files: nodes do not hand them on to each other. */
 export function requireNoFiles(input: unknown): void {
   if (fileRefsOf(input).length > 0)

@@ -95,6 +95,44 @@ it('an unknown file and that of another account are refused alike, before anythi
   expect((await call({ many })).body.error.code).toBe('VALIDATION_ERROR');
 });
 
+it('files that an agent does not take are refused before anything is charged', async () => {
+  const picture = { type: 'object', required: ['$file'], 'x-file': { mediaTypes: ['image/*'], maxBytes: 5000 } };
+  const owner = await h.newAccount();
+  const typed = await startTestAgent(h, { owner, perRequest: '0.05' });
+  const types = { inputSchema: { type: 'object', properties: { pictures: { type: 'array', items: picture } } } };
+  const declare = (declared: unknown) =>
+    h.request('PUT', `/agents/${typed.id}`, { key: owner.key, body: { types: declared } });
+  expect((await declare(types)).status).toBe(200);
+  const invoke = (body: object, path = `/invoke/${typed.id}`) =>
+    h.request('POST', path, { key: client.key, body: { task: 'look', ...body }, headers: { 'x-sync': 'true' } });
+  const [fits, large] = await Promise.all([upload(client.key), upload(client.key, newContent(5001))]);
+  const text = (await h.request('POST', '/files', { key: client.key, text: newContent(10) })).body.data.fileId;
+  const before = await balanceOf(h, client.key);
+  for (const id of [large.id, text]) {
+    // What the caller says of its file counts for nothing.
+    const input = { pictures: [{ $file: fits.id }, { $file: id, mediaType: 'image/png', size: 1 }] };
+    const bulk = { agents: [typed.id], input };
+    for (const answer of [
+      await invoke({ input }),
+      await invoke(bulk, '/invoke/bulk'),
+      await invoke({ input }, `/invoke/${typed.id}/quote`),
+    ]) {
+      expect(answer.status).toBe(400);
+      expect(answer.body.error.details.fields).toEqual([
+        { path: 'input.pictures.1', message: 'must be a file of type image/* of at most 5000 bytes' },
+      ]);
+    }
+  }
+  expect(await balanceOf(h, client.key)).toEqual(before);
+  expect(typed.calls).toEqual([]);
+  expect((await invoke({ input: { pictures: [{ $file: fits.id }] } })).status).toBe(200);
+  for (const rule of [{ maxBytes: 0 }, { mediaTypes: [] }, { mediaTypes: ['*/*'] }, { types: ['a/b'] }, 'image/*']) {
+    const { body } = await declare({ inputSchema: { type: 'object', 'x-file': rule } });
+    expect(body.error.details.fields[0].path).toBe('types.inputSchema.x-file');
+  }
+  await typed.die();
+});
+
 it('a file is kept for as long as the call may need it', async () => {
   const { id } = await upload(client.key);
   await h.ctx.db.query('', `update file set expires_at = now() + interval '1 minute' where sha256 = $1`, [

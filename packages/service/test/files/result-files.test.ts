@@ -267,6 +267,29 @@ it('types that declare a text take the file that became of it', async () => {
   await typed.die();
 });
 
+it('a result with a file of another type or size than its agent declares is refunded', async () => {
+  const owner = await h.newAccount();
+  const typed = await startTestAgent(h, { owner, perRequest: '0.05' });
+  const file = { type: 'object', required: ['$file'], 'x-file': { mediaTypes: ['image/png'], maxBytes: 80_000 } };
+  const types = { outputSchema: { type: 'object', properties: { a: file } } };
+  await h.request('PUT', `/agents/${typed.id}`, { key: owner.key, body: { types } });
+  const invoke = async (a: unknown) => {
+    typed.behave(answerWith(200, { result: { a } }));
+    const headers = { 'x-sync': 'true' };
+    return (await h.request('POST', `/invoke/${typed.id}`, { key: client.key, body: { task: 'x' }, headers })).body
+      .data;
+  };
+  serve = (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>');
+  for (const a of [
+    urlOf(newContent(80_001)),
+    urlOf(newContent(70_000), 'image/webp'),
+    { $file: { url: `${siteUrl}/a.png` } },
+  ])
+    expect(await invoke(a)).toMatchObject({ status: 'failed', error: { code: 'result_invalid' }, cost: '0.00' });
+  expect(await invoke(urlOf(newContent(80_000)))).toMatchObject({ status: 'completed', cost: '0.05' });
+  await typed.die();
+});
+
 it('the same content in two results is one file, which the later end keeps', async () => {
   const { key, accountId } = await h.newAccount();
   const free = await startTestAgent(h, { perRequest: '0' });

@@ -1,7 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { typesOfCall } from '@agent-network/contracts/agents/agent-types';
 import { LRUCache } from 'lru-cache';
+import type { KnownCaller } from '../../accounts/caller.ts';
+import { fileFacts } from '../../files/file-refs.ts';
+import { ownerOf } from '../../files/receive-file.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
+import { FILE_KEYWORD, type FileFacts } from '../../lib/json-schema/file-rule.ts';
 import { type Fault, isLight } from '../../lib/json-schema/schema-rules.ts';
 import { checkInThread } from '../../lib/json-schema/schema-thread.ts';
 import type { Checked, Validator } from '../../lib/json-schema/validator.ts';
@@ -25,19 +29,25 @@ interface ResultCall {
   readonly capability: string | null;
 }
 
+/** Facts about the files of a result, besides those that the caller had before. */
+interface ResultFiles {
+  readonly ownerId: string;
+  readonly added: FileFacts;
+}
+
 /** Holds calls and results to the types that agents declare. Schemas are compiled once for each version, and kept while they are used. */
 export interface TypeChecks {
   /**
    * Throws VALIDATION_ERROR, naming the fields, when the agent does not take this input, has no such capability, or has a price by units
    * that cannot be counted in it: before any price is made.
    */
-  requireInput(agent: TypedAgent, call: TypedCall): Promise<void>;
+  requireInput(agent: TypedAgent, call: TypedCall, by: KnownCaller): Promise<void>;
   /** True if `requireInput` would accept the call. */
-  fits(agent: TypedAgent, call: TypedCall): Promise<boolean>;
+  fits(agent: TypedAgent, call: TypedCall, by: KnownCaller): Promise<boolean>;
   /** True when the result of such a call is validated against a schema. */
   judgesResult(call: ResultCall): Promise<boolean>;
   /** Explains in words why a result does not match the declared schema; null: it matches, or none was declared. */
-  faultOfResult(call: ResultCall, result: unknown): Promise<string | null>;
+  faultOfResult(call: ResultCall, result: unknown, files: ResultFiles): Promise<string | null>;
 }
 
 /** Compiled schemas in memory, by the size of their JSON; compiled they take about ten times that. */
@@ -77,45 +87,59 @@ export function createTypeChecks({ db }: Pick<Store, 'db'>): TypeChecks {
     return read;
   }
 
-  /** Checks small schemas at once, and slower ones in a thread, in which owners take turns. */
-  async function faultsOf({ schema, owner, validator }: Held, value: unknown, mayWait: boolean): Promise<Checked> {
-    if (schema === '') return [];
-    const startMs = performance.now();
-    const checked = validator?.check(value, QUICK_STEPS) ?? 'too_much';
-    if (performance.now() - startMs > LONG_MS) await setImmediate();
-    return checked === 'too_much' ? checkInThread({ schema, value }, { owner, mayWait }) : checked;
-  }
-
-  async function faultsOfInput({ typesId }: TypedAgent, { input, capability }: TypedCall): Promise<Checked> {
+  async function faultsOfInput(
+    { typesId }: TypedAgent,
+    { input, capability }: TypedCall,
+    by: KnownCaller,
+  ): Promise<Checked> {
     if (typesId === null) return [];
-    return faultsOf(await schemaOf(typesId, capability ?? null, 'inputSchema'), input, false);
+    const schema = await schemaOf(typesId, capability ?? null, 'inputSchema');
+    return faultsOf({ db }, schema, input, { mayWait: false, ownerId: ownerOf(by), added: {} });
   }
   const canCount = ({ perUnit }: TypedAgent, { input }: TypedCall) =>
     perUnit === null || countUnits(perUnit, input) !== null;
 
   return {
-    async requireInput(agent, call) {
+    async requireInput(agent, call, by) {
       if (!hasCapability(agent, call)) throw invalid('capability', 'is not a capability of this agent');
-      const faults = await faultsOfInput(agent, call);
+      const faults = await faultsOfInput(agent, call, by);
       if (faults === 'too_much')
         throw invalid('input', "is too large to be checked against the agent's schema: it takes too many steps");
       if (faults.length > 0) throw inputRefused(faults);
       if (agent.perUnit && !canCount(agent, call)) throw unitsRefused(unitsFault(agent.perUnit));
     },
-    async fits(agent, call) {
+    async fits(agent, call, by) {
       if (!hasCapability(agent, call) || !canCount(agent, call)) return false;
-      return (await faultsOfInput(agent, call)).length === 0;
+      return (await faultsOfInput(agent, call, by)).length === 0;
     },
     async judgesResult({ typesId, capability }) {
       return typesId !== null && (await schemaOf(typesId, capability, 'outputSchema')).schema !== '';
     },
-    async faultOfResult({ typesId, capability }, result) {
+    async faultOfResult({ typesId, capability }, result, files) {
       if (typesId === null) return null;
-      const faults = await faultsOf(await schemaOf(typesId, capability, 'outputSchema'), result, true);
+      const faults = await faultsOf({ db }, await schemaOf(typesId, capability, 'outputSchema'), result, {
+        ...files,
+        mayWait: true,
+      });
       if (faults === 'too_much') return "The result is too large to be checked against the agent's output schema.";
       return faults.length === 0 ? null : resultFault(faults);
     },
   };
+}
+
+/** Checks small schemas at once, and slower ones in a thread, in which owners take turns. */
+async function faultsOf(
+  ctx: Pick<Store, 'db'>,
+  { schema, owner, validator }: Held,
+  value: unknown,
+  { mayWait, ownerId, added }: ResultFiles & { readonly mayWait: boolean },
+): Promise<Checked> {
+  if (schema === '') return [];
+  const files = schema.includes(`"${FILE_KEYWORD}"`) ? { ...(await fileFacts(ctx, ownerId, value)), ...added } : {};
+  const startMs = performance.now();
+  const checked = validator?.check(value, { maxSteps: QUICK_STEPS, files }) ?? 'too_much';
+  if (performance.now() - startMs > LONG_MS) await setImmediate();
+  return checked === 'too_much' ? checkInThread({ schema, value, files }, { owner, mayWait }) : checked;
 }
 
 const hasCapability = ({ capabilities }: TypedAgent, { capability }: TypedCall): boolean =>

@@ -78,7 +78,7 @@ async function decide(
   body: BulkRequest,
   { client, once }: BulkArrival,
 ): Promise<BulkResult> {
-  const parts = await Promise.all(body.agents.map((id) => partOf(ctx, id, body)));
+  const parts = await Promise.all(body.agents.map((id) => partOf(ctx, caller, id, body)));
   for (const { agent } of parts) requireAtHome(agent, caller, null);
   const first = parts[0];
   if (first && parts.every(({ isCallable }) => !isCallable)) await requireOnline(ctx, first.agent.id);
@@ -165,9 +165,9 @@ function begin(ctx: InvokeContext, requests: readonly Invocation[], agents: read
   if (waiting) ctx.backlog.add(tenantOf(waiting));
 }
 
-async function partOf(ctx: InvokeContext, agentId: string, body: BulkRequest): Promise<BulkPart> {
+async function partOf(ctx: InvokeContext, caller: KnownCaller, agentId: string, body: BulkRequest): Promise<BulkPart> {
   const agent = await requireAgent(ctx, agentId);
-  await ctx.typeChecks.requireInput(agent, body);
+  await ctx.typeChecks.requireInput(agent, body, caller);
   const { totalMicro: priceMicro, usageTerms } = priceOf(agent, body);
   if (body.maxCostPerAgent !== undefined && parseUsdc(body.maxCostPerAgent) < priceMicro)
     throw invalid('maxCostPerAgent', `${belowPrice(priceMicro, usageTerms)} of agent ${agentId}`);

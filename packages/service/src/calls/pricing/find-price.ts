@@ -30,7 +30,7 @@ export async function findPriced(
 ): Promise<{ readonly asked: CallableAgent; readonly price: Awaited<ReturnType<typeof lockedPrice>> }> {
   const asked = await looking;
   requireAtHome(asked, caller, input.via);
-  const requireInput = () => ctx.typeChecks.requireInput(asked, input.body);
+  const requireInput = () => ctx.typeChecks.requireInput(asked, input.body, caller);
   const hasPrice = asked.perUnit === null || countUnits(asked.perUnit, input.body.input) !== null;
   // Whoever asks a wallet's price is told that, whatever else is wrong with the body; it is refused when the payment is here.
   const isUnpaid = input.keyless !== undefined && input.shown === null && hasPrice;

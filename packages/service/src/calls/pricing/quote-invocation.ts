@@ -29,7 +29,7 @@ export async function quoteInvocation(
   once: Once = unkeyed,
 ): Promise<Quote> {
   const agent = await requireAgent(ctx, agentId);
-  await ctx.typeChecks.requireInput(agent, body);
+  await ctx.typeChecks.requireInput(agent, body, caller);
   const price = priceOf(agent, body);
   const id = newId('qte');
   const now = ctx.clock.now();

@@ -146,12 +146,18 @@ async function checked(
 ): Promise<AgentOutcome> {
   if (outcome.kind !== 'completed' || invocation.typesId === null) return outcome;
   const { result } = outcome;
-  const fault = await ctx.typeChecks.faultOfResult(invocation, result);
+  const files = filesOf(invocation, media);
+  const fault = await ctx.typeChecks.faultOfResult(invocation, result, files);
   if (fault === null) return outcome;
-  const isFine =
-    media.forms.size > 0 && (await ctx.typeChecks.faultOfResult(invocation, asGiven(media, result))) === null;
+  const given = media.forms.size === 0 ? result : asGiven(media, result);
+  const isFine = given !== result && (await ctx.typeChecks.faultOfResult(invocation, given, files)) === null;
   return isFine ? outcome : { kind: 'failed', reason: 'result_invalid', message: fault };
 }
+
+const filesOf = ({ accountId, callerAgentId }: Invocation, { stored }: AgentCall['media']) => ({
+  ownerId: callerAgentId ?? accountId,
+  added: Object.fromEntries([...stored].map(([id, { mediaType, size }]) => [id, { mediaType, size }])),
+});
 
 /** The outcome of a call that our own fault broke: it is made again until its deadline. The money is not held for ever. */
 function endOfFault(ctx: RunContext, { id, deadline }: Invocation, error: unknown): Outcome {

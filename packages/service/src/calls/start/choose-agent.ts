@@ -89,7 +89,7 @@ async function chooseOffered(
       },
     );
   requireAtHome(agent, caller, asked.via);
-  await ctx.typeChecks.requireInput(agent, asked.body);
+  await ctx.typeChecks.requireInput(agent, asked.body, caller);
   const choice = toChoice(asked, agent);
   requireWithinLimits(caller, agent.id, choice.priceMicro);
   return choice;
@@ -107,7 +107,7 @@ async function chooseAlternative(ctx: ChoosingContext, caller: KnownCaller, aske
   for (const { agentId } of alternatives) {
     const agent = await ctx.agentFinder.find(agentId);
     if (agent?.status !== 'online' || (agent.home && isPassedOn(caller, asked.via))) continue;
-    if (!(await ctx.typeChecks.fits(agent, asked.body))) continue;
+    if (!(await ctx.typeChecks.fits(agent, asked.body, caller))) continue;
     const choice = toChoice(asked, agent);
     if (choice.priceMicro <= maxMicro) return choice;
   }

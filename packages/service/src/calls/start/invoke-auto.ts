@@ -134,7 +134,7 @@ async function firstCallable(
     if (count >= search.most) continue;
     const agent = await ctx.agentFinder.find(id);
     const isCallable = agent?.status === 'online' && !(agent.home && isPassedOn(caller, null));
-    if (isCallable && (await ctx.typeChecks.fits(agent, body))) {
+    if (isCallable && (await ctx.typeChecks.fits(agent, body, caller))) {
       const choice = toChoice(agent, body, match, { rank: search.ranked + 1, considered: of });
       if (fits(choice.priceMicro)) return choice;
     }
@@ -158,7 +158,7 @@ async function chooseOffered(
   const match = matches.find((each) => each.agent.id === offeredId);
   if (!agent || !match)
     throw noAgentFits(body, parseUsdc(body.maxCost), { considered, cheapestMicro: null, looked: null });
-  await ctx.typeChecks.requireInput(agent, body);
+  await ctx.typeChecks.requireInput(agent, body, caller);
   const choice = toChoice(agent, body, match, { rank: null, considered });
   requireWithinLimits(caller, agent.id, choice.priceMicro);
   return choice;

@@ -1,3 +1,4 @@
+import { FILE_KEYWORD, fileRuleText } from './file-rule.ts';
 import type { Fault } from './schema-rules.ts';
 
 /** An error as the library reports it. */
@@ -86,6 +87,7 @@ const phrases: Readonly<Record<string, string>> = {
 
 function messageOf(keyword: string, demanded: unknown): string {
   if (keyword === 'type' && demanded !== undefined) return `must be of type ${[demanded].flat().join(' or ')}`;
+  if (keyword === `unknown#${FILE_KEYWORD}` && demanded !== undefined) return fileRuleText(demanded);
   if (keyword === 'anyOf') return 'fits none of the alternatives';
   if (keyword === 'oneOf') return 'must fit exactly one of the alternatives';
   if (keyword === 'uniqueItems') return 'must not have equal items';

@@ -2,11 +2,13 @@ import '@hyperjump/json-schema/draft-2020-12';
 import * as Browser from '@hyperjump/browser';
 import { addKeyword, type EvaluationPlugin, type Keyword, Validation } from '@hyperjump/json-schema/experimental';
 import * as Instance from '@hyperjump/json-schema/instance/experimental';
+import type { Json } from '../json/json-object.ts';
+import { FILE_KEYWORD, type FileFacts, type FileRule, fitsFileRule } from './file-rule.ts';
 import { compilePattern, type Pattern } from './pattern.ts';
 import type { Work } from './work.ts';
 
 // The library interprets schemas, so that no code is made from them. Its three keywords with regular expressions are replaced by ones that
-// use RE2, and a plugin counts the steps of each check.
+// use RE2, that of unknown keywords by one that knows `x-file`, and a plugin counts the steps of each check.
 
 const KEYWORD = 'https://json-schema.org/keyword/';
 
@@ -79,7 +81,36 @@ const additionalProperties: Keyword<Additional> = {
   simpleApplicator: true,
 };
 
-for (const keyword of [pattern, patternProperties, additionalProperties]) addKeyword(keyword as Keyword<unknown>);
+let known: FileFacts = {};
+
+/** Runs a check, which waits for nothing, with facts about the files of its value. */
+export function withFileFacts<T>(facts: FileFacts, check: () => T): T {
+  known = facts;
+  try {
+    return check();
+  } finally {
+    known = {};
+  }
+}
+
+/**
+ * Keywords that the library does not know, of which one is `x-file`: it holds the files that the node has to their rule. An address is not
+ * held to it, as its content is not known.
+ */
+const unknown: Keyword<readonly [name: string, value: unknown]> = {
+  id: 'https://json-schema.org/keyword/unknown',
+  compile: async (schema) => [schema.cursor.split('/').at(-1) ?? '', Browser.value<unknown>(schema)],
+  interpret([name, rule], instance) {
+    if (name !== FILE_KEYWORD || Instance.typeOf(instance) !== 'object') return true;
+    const id = Instance.value<Json>(instance).$file;
+    const file = typeof id === 'string' && Object.hasOwn(known, id) ? known[id] : undefined;
+    return file === undefined || fitsFileRule(rule as FileRule, file);
+  },
+  annotation: ([, value]) => value,
+};
+
+for (const keyword of [pattern, patternProperties, additionalProperties, unknown])
+  addKeyword(keyword as Keyword<unknown>);
 
 const chargeNames = (work: Work, instance: Instance.JsonNode, patterns: readonly Pattern[]): void => {
   if (Instance.typeOf(instance) !== 'object') return;

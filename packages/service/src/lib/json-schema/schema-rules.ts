@@ -1,6 +1,7 @@
 import { schemasIn } from '@agent-network/contracts/schema-places';
 import { isDeeperThan } from '../json/json-limits.ts';
 import { isObject, type Json } from '../json/json-object.ts';
+import { FILE_KEYWORD, faultOfFileRule } from './file-rule.ts';
 import { compilePattern } from './pattern.ts';
 
 /** A fault at a place of a schema, or of a value. */
@@ -95,6 +96,8 @@ function faultsOfKeywords(schema: Json, at: readonly string[]): Fault[] {
   }
   if ('$schema' in schema && (at.length > 0 || String(schema.$schema).replace(/#$/, '') !== DIALECT))
     say('$schema', `must be ${DIALECT}, at the root, or absent`);
+  const ofFile = FILE_KEYWORD in schema ? faultOfFileRule(schema[FILE_KEYWORD]) : null;
+  if (ofFile !== null) say(FILE_KEYWORD, ofFile);
   if ('$id' in schema && at.length > 0) say('$id', 'is allowed only at the root');
   if ('$ref' in schema && refOf(schema) === null)
     say('$ref', 'must be a place in this schema: "#" or "#/…"; other documents are not fetched');

@@ -3,6 +3,7 @@ import { AppError } from '../app-error.ts';
 import { createBoundedCache } from '../bounded-cache.ts';
 import { createJobThread, JobTimeoutError } from '../concurrency/job-thread.ts';
 import { createMutex } from '../concurrency/mutex.ts';
+import type { FileFacts } from './file-rule.ts';
 import type { Fault } from './schema-rules.ts';
 import type { Checked } from './validator.ts';
 
@@ -11,6 +12,8 @@ export interface SchemaJob {
   readonly schema: string;
   readonly values: readonly string[];
   readonly isKnown: boolean;
+  /** Facts about the files that the values refer to. */
+  readonly files?: FileFacts | undefined;
 }
 
 /** Faults of a schema that is refused, or the result of each value's check. */
@@ -52,12 +55,16 @@ export async function judgeSchema(schema: unknown, values: readonly unknown[], o
 
 /** Checks a value by a schema that was taken before, like `judgeSchema`. One that `mayWait` is checked however many wait. */
 export async function checkInThread(
-  { schema, value }: { readonly schema: string; readonly value: unknown },
+  {
+    schema,
+    value,
+    files,
+  }: { readonly schema: string; readonly value: unknown; readonly files?: FileFacts | undefined },
   { owner, mayWait }: { readonly owner: string; readonly mayWait: boolean },
 ): Promise<Checked> {
   const result = await runForOwner(
     owner,
-    { schema, values: [JSON.stringify(value) ?? 'null'], isKnown: true },
+    { schema, values: [JSON.stringify(value) ?? 'null'], isKnown: true, files },
     !mayWait,
   );
   return result && 'checked' in result ? (result.checked[0] ?? 'too_much') : 'too_much';

@@ -31,10 +31,10 @@ async function knownValidator(schema: string): Promise<Validator | readonly Faul
   }
 }
 
-async function answer({ schema, values, isKnown }: SchemaJob): Promise<SchemaResult> {
+async function answer({ schema, values, isKnown, files }: SchemaJob): Promise<SchemaResult> {
   const validator = isKnown ? await knownValidator(schema) : await compileSchema(JSON.parse(schema));
   if (!('check' in validator)) return { refused: validator };
-  return { checked: values.map((value) => validator.check(JSON.parse(value))) };
+  return { checked: values.map((value) => validator.check(JSON.parse(value), { files })) };
 }
 
 /** Runs a job and posts its result. An error ends the thread, and so fails the job. */

@@ -9,14 +9,21 @@ import {
 import * as Instance from '@hyperjump/json-schema/instance/experimental';
 import { isDeeperThan, MAX_LEVELS } from '../json/json-limits.ts';
 import { explain, type RawError } from './explain.ts';
-import { counting } from './keywords.ts';
+import type { FileFacts } from './file-rule.ts';
+import { counting, withFileFacts } from './keywords.ts';
 import { forgetPatterns } from './pattern.ts';
 import { type Fault, faultsOfSchema } from './schema-rules.ts';
 import { MAX_STEPS, TooMuchWorkError, Work } from './work.ts';
 
+interface How {
+  readonly maxSteps?: number;
+  /** Facts about the files that the value refers to. */
+  readonly files?: FileFacts | undefined;
+}
+
 /** A compiled JSON Schema (2020-12). It is interpreted, so no code is generated from strangers' texts. */
 export interface Validator {
-  check(value: unknown, maxSteps?: number): Checked;
+  check(value: unknown, how?: How): Checked;
 }
 
 /** Faults of a value, at most twenty; empty: the value fits. `too_much`: the check takes more than the allowed steps. */
@@ -60,13 +67,13 @@ function metaValidator(): Promise<Validator> {
 }
 
 const validatorOf = (compiled: CompiledSchema, schema: Record<string, unknown> | null): Validator => ({
-  check(value, maxSteps = MAX_STEPS) {
+  check(value, { maxSteps = MAX_STEPS, files = {} } = {}) {
     if (isDeeperThan(value, MAX_LEVELS.result))
       return [{ at: [], message: `is nested deeper than ${MAX_LEVELS.result} levels` }];
     const work = new Work(maxSteps);
     try {
       work.chargeValue(value);
-      return faultsOf(compiled, schema, value, work);
+      return withFileFacts(files, () => faultsOf(compiled, schema, value, work));
     } catch (error) {
       if (error instanceof TooMuchWorkError || error instanceof RangeError) return 'too_much';
       throw error;
