@@ -12,6 +12,8 @@ import type { Answered } from './call-endpoint.ts';
 export interface Following extends Wait {
   /** Called with each event of the request while it is awaited. */
   readonly tell?: ((event: StreamEvent) => Promise<void> | void) | undefined;
+  /** The last event that the caller has; undefined: none. */
+  readonly after?: number | undefined;
 }
 
 /**
@@ -22,12 +24,12 @@ export async function follow(
   ctx: HttpContext,
   caller: KnownCaller,
   requestId: string,
-  { tell, ...wait }: Following,
+  { tell, after = 0, ...wait }: Following,
   ending?: Promise<Invocation> | null,
 ): Promise<Answered<RequestRecord>> {
   try {
     const isWaiting = wait.waitMs > 0;
-    if (tell && isWaiting) await tellUntil(ctx, requestId, wait, tell);
+    if (tell && isWaiting) await tellUntil(ctx, requestId, { ...wait, after }, tell);
     const ended = !tell && isWaiting ? await awaitEnd(ctx, requestId, wait, ending ?? undefined) : null;
     const record = ended ? toRecord(requireOwn(ended, caller)) : await readInvocation(ctx, caller, requestId);
     const json = encodeJson(record).toString();
@@ -40,11 +42,11 @@ export async function follow(
 async function tellUntil(
   ctx: HttpContext,
   requestId: string,
-  { waitMs, signal }: Wait,
+  { waitMs, signal, after }: Wait & { readonly after: number },
   tell: (event: StreamEvent) => Promise<void> | void,
 ): Promise<void> {
   const over = AbortSignal.any([AbortSignal.timeout(Math.ceil(waitMs)), signal]);
-  for await (const event of readStream(ctx, requestId, 0, over)) {
+  for await (const event of readStream(ctx, requestId, after, over)) {
     if (over.aborted) return;
     await tell(event);
   }

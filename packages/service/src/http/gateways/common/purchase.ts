@@ -144,9 +144,17 @@ function paidAs({ payer, amount, transaction }: SettleResponse, x402Version: 1 |
   return { payment: payer ? { x402Version, authorization: { from: payer } } : null, deposit };
 }
 
-/** A request that was started before, as its start. */
-export async function readStarted(ctx: HttpContext, opened: GatewayRequest, requestId: string): Promise<Started> {
-  const first: Started['first'] = await callEndpoint(ctx, opened, 'getInvocation', { params: { requestId } });
+/** A request that was started before, as its start. `tokens`: those of a request without a key. */
+export async function readStarted(
+  ctx: HttpContext,
+  opened: GatewayRequest,
+  requestId: string,
+  tokens: KeylessTokens = {},
+): Promise<Started> {
+  const { resultToken } = tokens;
+  const headers: Record<string, string> = resultToken === undefined ? {} : { 'x-result-token': resultToken };
+  const record = await callEndpoint(ctx, opened, 'getInvocation', { params: { requestId }, headers });
+  const first: Started['first'] = resultToken === undefined ? record : withTokens(record, tokens);
   return { first, ending: ctx.runner.ending(requestId), isWithheld: false, settlement: null, invoked: null };
 }
 
@@ -232,7 +240,11 @@ async function invokeWithoutKey(
   return invoked.isWithheld ? invoked : { ...invoked, tokens: tokensOf(ctx, invoked.invocation) };
 }
 
-const tokensOf = (ctx: HttpContext, { id, inputTimeoutS }: Invocation): KeylessTokens => ({
+/** The tokens of a request without a key, for its payer. */
+export const tokensOf = (
+  ctx: HttpContext,
+  { id, inputTimeoutS }: Pick<Invocation, 'id' | 'inputTimeoutS'>,
+): KeylessTokens => ({
   resultToken: resultTokenOf(ctx, id),
   ...(inputTimeoutS === null ? {} : { answerToken: answerTokenOf(ctx, id) }),
 });

@@ -24,6 +24,8 @@ export interface UndeliveredAnswers {
   take(name: string): Promise<string | null>;
   /** The purchase that `take` would take. It counts as answered once `take` of the result is called. */
   find(name: string): Promise<Lost | null>;
+  /** Removes a purchase of this name: its client has the answer. */
+  drop(name: string, requestId: string): Promise<void>;
   /**
    * Marks a purchase as undelivered if its client leaves before the answer is complete, or when the returned function is called.
    * `requestId`: null for one that is not its client's.
@@ -36,30 +38,34 @@ interface Lost {
   take(): void;
 }
 
+/** Calls that are waited for, by name. */
+type Awaited = Map<string, Set<Promise<void>>>;
+
+/** Notes a call as waited for until its answer is sent, or its client has left. `leave` is called in the second case. */
+function awaitAnswer(awaited: Awaited, name: string, { c }: GatewayRequest, leave: () => void): () => void {
+  const outgoing = connectionOf(c)?.outgoing;
+  if (!outgoing || outgoing.closed) return () => undefined;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const same = awaited.get(name) ?? new Set();
+  awaited.set(name, same.add(promise));
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) leave();
+    resolve();
+  });
+  void promise.then(() => {
+    same.delete(promise);
+    if (same.size === 0 && awaited.get(name) === same) awaited.delete(name);
+  });
+  return resolve;
+}
+
 export function createUndeliveredAnswers(): UndeliveredAnswers {
   const lost = createBoundedCache<Promise<string | null>[]>(MAX_NAMES, TWIN_WINDOW_MS);
-  const awaited = new Map<string, Set<Promise<void>>>();
+  const awaited: Awaited = new Map();
   const drop = (name: string, requestId: Promise<string | null>): void => {
     const left = (lost.get(name) ?? []).filter((each) => each !== requestId);
     if (left.length > 0) lost.set(name, left, { noUpdateTTL: true });
     else lost.delete(name);
-  };
-  /** Notes a call as waited for until its answer is sent, or its client has left. `leave` is called in the second case. */
-  const awaitAnswer = (name: string, { c }: GatewayRequest, leave: () => void): (() => void) => {
-    const outgoing = connectionOf(c)?.outgoing;
-    if (!outgoing || outgoing.closed) return () => undefined;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const same = awaited.get(name) ?? new Set();
-    awaited.set(name, same.add(promise));
-    outgoing.once('close', () => {
-      if (!outgoing.writableFinished) leave();
-      resolve();
-    });
-    void promise.then(() => {
-      same.delete(promise);
-      if (same.size === 0 && awaited.get(name) === same) awaited.delete(name);
-    });
-    return resolve;
   };
   const overtaken = async (name: string): Promise<void> => {
     const same = awaited.get(name);
@@ -83,6 +89,9 @@ export function createUndeliveredAnswers(): UndeliveredAnswers {
       }
       return null;
     },
+    async drop(name, requestId) {
+      for (const each of lost.get(name) ?? []) if ((await each.catch(() => null)) === requestId) drop(name, each);
+    },
     watch(opened, name, requestId) {
       const { signal } = opened.c.req.raw;
       let isLost = false;
@@ -95,7 +104,7 @@ export function createUndeliveredAnswers(): UndeliveredAnswers {
         // Anybody can send calls that buy nothing and hang up.
         void requestId.catch(() => null).then((id) => id === null && drop(name, requestId));
       };
-      const end = awaitAnswer(name, opened, lose);
+      const end = awaitAnswer(awaited, name, opened, lose);
       if (signal.aborted) lose();
       else signal.addEventListener('abort', lose);
       requestId.catch(() => {

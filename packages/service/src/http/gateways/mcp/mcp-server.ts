@@ -1,7 +1,13 @@
 import type { AgentDetail } from '@agent-network/contracts/agents/agents';
 import { priceText } from '@agent-network/contracts/agents/price-text';
 import { listedTools, type McpTool, mcpAgentTools, mcpTools, withInput } from '@agent-network/contracts/mcp-tools';
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server';
 import { AppError, invalidFields } from '../../../lib/app-error.ts';
 import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
 import { madeOnce } from '../../../lib/made-once.ts';
@@ -12,6 +18,7 @@ import type { GatewayRequest } from '../common/gateway-request.ts';
 import type { UndeliveredAnswers } from '../common/undelivered-answers.ts';
 import type { ToolCallContext } from './call-context.ts';
 import type { GivenUpCalls } from './given-up.ts';
+import { invalidState } from './request-state.ts';
 import { serveTasks, TASKS } from './tasks.ts';
 import { toolError } from './tool-result.ts';
 import { runAgentTools, runTools, type ToolCall } from './tools.ts';
@@ -20,9 +27,9 @@ import { runAgentTools, runTools, type ToolCall } from './tools.ts';
 export const serverInfo = { name: 'agent-network', title: 'Agent Network', version: NODE_VERSION };
 const capabilities = { tools: {}, extensions: { [TASKS]: {} } };
 const instructions =
-  'Find agents with search_agents, read one with get_agent, and pay one with invoke_agent; or have the best one for a task chosen: match_agents ranks the candidates, invoke_best pays the first. maxCost bounds what a call may cost. A request that has not ended goes on; read it with get_invocation. Reading the registry needs no key; spending needs an API key whose treasury holds USDC, or an x402 payment in _meta["x402/payment"].';
+  'Find agents with search_agents, read one with get_agent, and pay one with invoke_agent; or have the best one for a task chosen: match_agents ranks the candidates, invoke_best pays the first. maxCost bounds what a call may cost. A request that has not ended goes on; read it with get_invocation. One with status input_required waits for your answer_invocation. Reading the registry needs no key; spending needs an API key whose treasury holds USDC, or an x402 payment in _meta["x402/payment"].';
 
-type Run = (ctx: HttpContext, call: ToolCall<McpTool>) => Promise<CallToolResult>;
+type Run = (ctx: HttpContext, call: ToolCall<McpTool>) => Promise<CallToolResult | InputRequiredResult>;
 
 /** The tools of an endpoint: their listing, and their implementations. */
 interface ToolSet {
@@ -80,16 +87,24 @@ export async function callTool(
   request: McpRequest,
   call: ToolCallContext,
   { name, args }: { readonly name: string; readonly args: unknown },
-): Promise<CallToolResult> {
+): Promise<CallToolResult | InputRequiredResult> {
   const { opened, agentId, lost, givenUp } = request;
   const set = toolsOf(request);
   try {
+    if (!asking.has(name) && hasResponses(call)) throw invalidState();
     const [tool, run] = [set.tools[name], set.runs[name]] as [McpTool, Run];
     return await run(ctx, { opened, agentId, lost, givenUp, call, args: validArgs(tool, args) });
   } catch (error) {
+    if (error instanceof ProtocolError) throw error;
     return toolError(ctx, opened, name, error);
   }
 }
+
+/** Tools that ask their client back. */
+const asking: ReadonlySet<string> = new Set(['invoke', 'invoke_agent', 'invoke_best']);
+
+const hasResponses = ({ mcpReq }: ToolCallContext): boolean =>
+  mcpReq.requestState?.() !== undefined || mcpReq.inputResponses !== undefined;
 
 function validArgs(tool: McpTool, given: unknown): Record<string, unknown> {
   const parsed = tool.args.safeParse(given, { error: problemText });

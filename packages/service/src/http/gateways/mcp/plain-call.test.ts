@@ -1,4 +1,10 @@
-import { type CallToolResult, createMcpHandler, Server } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  createMcpHandler,
+  type InputRequiredResult,
+  inputRequired,
+  Server,
+} from '@modelcontextprotocol/server';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { plainAnswer, plainCallOf } from './plain-call.ts';
@@ -12,7 +18,7 @@ interface Sent {
 }
 
 /** What the SDK's handler answers, and what its tool was called with. */
-async function bySdk({ headers, message }: Sent, result: CallToolResult) {
+async function bySdk({ headers, message }: Sent, result: CallToolResult | InputRequiredResult) {
   const calls: object[] = [];
   const handler = createMcpHandler(() => {
     const server = new Server(serverInfo, { capabilities: { tools: {} } });
@@ -29,7 +35,7 @@ async function bySdk({ headers, message }: Sent, result: CallToolResult) {
 }
 
 /** Compares our answer with that of the SDK; false: the message is left to the SDK. */
-async function isAnsweredAlike(sent: Sent, result: CallToolResult): Promise<boolean> {
+async function isAnsweredAlike(sent: Sent, result: CallToolResult | InputRequiredResult): Promise<boolean> {
   const plain = plainCallOf(new Headers(sent.headers), sent.message);
   if (!plain) return false;
   const { id: _, ...call } = plain;
@@ -90,6 +96,23 @@ it('answers a plain valid call with the bytes of the SDK', async () => {
     }),
     { numRuns: 300 },
   );
+});
+
+it('asks a client with the bytes of the SDK', async () => {
+  const message = 'Which day?';
+  const requestedSchema = { type: 'object', properties: { day: { type: 'string', enum: ['Monday'] } } } as const;
+  const inputRequests = {
+    inp_1: inputRequired.elicit({ message, requestedSchema }),
+    'inp_1-open': inputRequired.elicitUrl({ message, url: 'https://bank.example/' }),
+  };
+  const able = {
+    [key('protocolVersion')]: '2026-07-28',
+    [key('clientCapabilities')]: { elicitation: { form: {}, url: {} } },
+  };
+  const sent = changed(asked, ['message', 'params', '_meta'], able) as Sent;
+  const question = inputRequired({ inputRequests, requestState: 'state' });
+  for (const given of [question, { ...question, _meta: { 'x402/payment-response': { success: true } } }])
+    expect(await isAnsweredAlike(sent, given)).toBe(true);
 });
 
 it('an argument named __proto__ is left to the SDK', async () => {

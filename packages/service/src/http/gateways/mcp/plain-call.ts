@@ -4,6 +4,8 @@ import {
   CLIENT_INFO_META_KEY,
   classifyInboundRequest,
   type Implementation,
+  type InputRequiredResult,
+  isInputRequiredResult,
   PROTOCOL_VERSION_META_KEY,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
@@ -70,9 +72,16 @@ function isPlainEnvelope(envelope: Readonly<Record<string, unknown>>, message: o
 }
 
 /** The answer of a plain call, as the SDK would write it. */
-export function plainAnswer({ id }: PlainCall, result: CallToolResult, serverInfo: Implementation): string {
-  const { _meta, content, structuredContent, isError } = result;
+export function plainAnswer(
+  { id }: PlainCall,
+  result: CallToolResult | InputRequiredResult,
+  serverInfo: Implementation,
+): string {
+  const { _meta } = result;
   const stamped = { ..._meta, [SERVER_INFO_META_KEY]: serverInfo };
+  if (isInputRequiredResult(result))
+    return JSON.stringify({ result: { ...result, _meta: stamped }, jsonrpc: '2.0', id });
+  const { content, structuredContent, isError } = result;
   return JSON.stringify({
     result: {
       ...(_meta ? { _meta: stamped } : {}),

@@ -15,7 +15,9 @@ import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import type { GatewayRequest } from '../common/gateway-request.ts';
 import type { ToolCallContext } from './call-context.ts';
+import { elicitationsOf } from './elicitation.ts';
 import { invocationResult } from './tool-result.ts';
+import { answerResponse } from './turns.ts';
 
 /** The tasks extension: a running request is a task with the same id. */
 export const TASKS = 'io.modelcontextprotocol/tasks';
@@ -27,17 +29,24 @@ export function takesTasks({ mcpReq }: ToolCallContext): boolean {
   return declared?.extensions?.[TASKS] !== undefined;
 }
 
-type TaskState = Pick<RequestRecord, 'requestId' | 'status' | 'createdAt'> & { readonly completedAt?: string | null };
+type TaskState = Pick<RequestRecord, 'requestId' | 'status' | 'createdAt'> &
+  Partial<Pick<RequestRecord, 'completedAt' | 'inputRequest' | 'turns'>>;
 
 const statusOf = (status: RequestRecord['status']) =>
-  openStatuses.includes(status) ? 'working' : status === 'cancelled' ? 'cancelled' : 'completed';
+  status === 'input_required'
+    ? status
+    : openStatuses.includes(status)
+      ? 'working'
+      : status === 'cancelled'
+        ? 'cancelled'
+        : 'completed';
 
-const taskOf = (ctx: HttpContext, { requestId, status, createdAt, completedAt }: TaskState) => ({
+const taskOf = (ctx: HttpContext, { requestId, status, createdAt, completedAt, inputRequest, turns }: TaskState) => ({
   taskId: requestId,
   status: statusOf(status),
   statusMessage: status,
   createdAt,
-  lastUpdatedAt: completedAt ?? createdAt,
+  lastUpdatedAt: completedAt ?? inputRequest?.createdAt ?? turns?.at(-1)?.answeredAt ?? createdAt,
   ttlMs: ctx.retention.resultDays * DAY_MS,
   pollIntervalMs: POLL_MS,
 });
@@ -53,16 +62,24 @@ const params = z.looseObject({ taskId: z.string() });
 
 /** Has a server answer `tasks/get`, `tasks/update` and `tasks/cancel`. */
 export function serveTasks(ctx: HttpContext, opened: GatewayRequest, server: Server): void {
-  const handle = (method: string, answer: (requestId: string) => Promise<Record<string, unknown>>) =>
+  const handle = (
+    method: string,
+    answer: (requestId: string, call: ServerContext) => Promise<Record<string, unknown>>,
+  ) =>
     server.setRequestHandler(method, { params }, async ({ taskId }, call) => {
       requireTasks(call, method);
-      return answer(taskId).catch(asProtocolError);
+      return answer(taskId, call).catch(asProtocolError);
     });
   const read = (requestId: string) => callEndpoint(ctx, opened, 'getInvocation', { params: { requestId } });
-  handle('tasks/get', async (requestId) => detailOf(ctx, await read(requestId)));
-  // Our tasks never ask for input: there is nothing to take over.
-  handle('tasks/update', async (requestId) => {
-    await read(requestId);
+  handle('tasks/get', async (requestId, call) => detailOf(ctx, call, await read(requestId)));
+  handle('tasks/update', async (requestId, { mcpReq }) => {
+    const question = (await read(requestId)).data.inputRequest;
+    const response = question && mcpReq.inputResponses?.[question.inputId];
+    // Others are of questions that were answered before, or of none.
+    if (question && response !== undefined)
+      await answerResponse(ctx, opened, { requestId, question, response }).catch((error) => {
+        if (!(error instanceof AppError && answeredCodes.has(error.code))) throw error;
+      });
     return {};
   });
   handle('tasks/cancel', async (requestId) => {
@@ -81,10 +98,19 @@ function requireTasks(call: ServerContext, method: string): void {
     throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS]: {} } } });
 }
 
-const detailOf = (ctx: HttpContext, answered: Answered<RequestRecord>) => {
+/** Errors of an answer that `tasks/update` ignores, as the protocol has it. */
+const answeredCodes: ReadonlySet<string> = new Set(['INPUT_ALREADY_ANSWERED', 'INPUT_NOT_REQUIRED', 'INPUT_EXPIRED']);
+
+async function detailOf(ctx: HttpContext, call: ServerContext, answered: Answered<RequestRecord>) {
   const task = taskOf(ctx, answered.data);
+  const { agentId, inputRequest: question } = answered.data;
+  if (question) {
+    const inputRequests = await elicitationsOf(ctx, call, { agentId, question });
+    if (inputRequests) return { ...task, inputRequests };
+    return { ...task, inputRequests: {}, statusMessage: `${task.statusMessage}: answer with answer_invocation` };
+  }
   return task.status === 'completed' ? { ...task, result: invocationResult(answered, null) } : task;
-};
+}
 
 function asProtocolError(error: unknown): never {
   if (!(error instanceof AppError)) throw error;

@@ -1,12 +1,14 @@
 import type { AgentListItem } from '@agent-network/contracts/agents/agents';
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { FoundAgent, McpTool, mcpAgentTools, mcpTools } from '@agent-network/contracts/mcp-tools';
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
-import { hasEnded } from '../../../calls/invocation.ts';
+import { hasEnded, isAtRest } from '../../../calls/invocation.ts';
 import { AUTO } from '../../../calls/start/invocation-purchase.ts';
 import type { StreamEvent } from '../../../calls/stream/read-stream.ts';
-import { readerOf } from '../../api/reader-of.ts';
+import { lastQuestionEvent } from '../../../calls/turns/read-answers.ts';
+import { answererOf, readerOf } from '../../api/reader-of.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import { follow } from '../common/follow.ts';
@@ -23,9 +25,12 @@ import { countRead } from '../common/read-room.ts';
 import { textOf } from '../common/text-of.ts';
 import { callNameOf, type UndeliveredAnswers } from '../common/undelivered-answers.ts';
 import type { ToolCallContext } from './call-context.ts';
+import { canElicit } from './elicitation.ts';
 import type { GivenUpCalls } from './given-up.ts';
+import type { AskedCall } from './request-state.ts';
 import { createdTask, takesTasks } from './tasks.ts';
-import { invocationResult, recordResult, toolResult } from './tool-result.ts';
+import { invocationResult, paymentMeta, recordResult, toolResult } from './tool-result.ts';
+import { askedResult, type Resumed, resume } from './turns.ts';
 
 /** A call of a tool, with valid arguments. */
 export interface ToolCall<T extends McpTool> {
@@ -39,7 +44,10 @@ export interface ToolCall<T extends McpTool> {
 }
 
 type Runs<Tools extends Readonly<Record<string, McpTool>>> = {
-  readonly [N in keyof Tools]: (ctx: HttpContext, call: ToolCall<Tools[N]>) => Promise<CallToolResult>;
+  readonly [N in keyof Tools]: (
+    ctx: HttpContext,
+    call: ToolCall<Tools[N]>,
+  ) => Promise<CallToolResult | InputRequiredResult>;
 };
 
 async function searchAgents(ctx: HttpContext, { opened, args }: ToolCall<typeof mcpTools.search_agents>) {
@@ -98,19 +106,20 @@ type InvokeCall = Omit<ToolCall<McpTool>, 'args'> & {
 };
 
 /**
- * Buys, then waits for the end as long as the client wants. Without an end, returns a task to clients that support it, else the current
- * record.
+ * Buys, then waits for the end as long as the client wants. If the agent asks, asks the client. Without an end, returns a task to clients
+ * that support it, else the current record.
  */
 async function invoke(
   ctx: HttpContext,
   toolCall: InvokeCall,
   { agentId, tool }: { readonly agentId: string; readonly tool: string },
-): Promise<CallToolResult> {
-  const { args, call } = toolCall;
+): Promise<CallToolResult | InputRequiredResult> {
+  const { opened, args, call } = toolCall;
   const { task, maxCost, input, capability, capabilities, context, quoteId, waitSeconds, idempotencyKey } = args;
   const isAwaited = waitSeconds > 0;
   const startMs = performance.now();
-  const bought = await startOrFind(ctx, toolCall, {
+  const asked = { opened, call, tool, agentId: toolCall.agentId, args };
+  const purchase = {
     ...{ agentId, quoteId, idempotencyKey, isAwaited },
     payment: call.mcpReq._meta?.['x402/payment'],
     isStreamed: isAwaited && progressOf(call) !== undefined,
@@ -121,19 +130,24 @@ async function invoke(
       ...(capabilities === undefined ? {} : { capabilities }),
       ...(context === undefined ? {} : { context }),
     },
-  });
+  };
+  const resumed = await resume(ctx, asked);
+  const bought = resumed
+    ? await watchResumed(ctx, toolCall, purchase, resumed)
+    : await startOrFind(ctx, toolCall, purchase);
   // The payment was awaited before: its time is part of what the client waits for.
-  const waitMs = Math.max(0, waitSeconds * 1000 - (performance.now() - startMs));
-  return invoked(ctx, toolCall, bought, { tool, waitMs }).finally(bought.answered);
+  const waitMs = resumed?.isLeft ? 0 : Math.max(0, waitSeconds * 1000 - (performance.now() - startMs));
+  return invoked(ctx, asked, bought, { waitMs, resumed }).finally(bought.answered);
 }
 
 async function invoked(
   ctx: HttpContext,
-  { opened, call }: InvokeCall,
+  asked: AskedCall,
   { started, lose }: Bought,
-  { tool, waitMs }: { readonly tool: string; readonly waitMs: number },
-): Promise<CallToolResult> {
-  const following = { waitMs, signal: call.mcpReq.signal, tell: progressOf(call) };
+  { waitMs, resumed }: { readonly waitMs: number; readonly resumed: Resumed | null },
+): Promise<CallToolResult | InputRequiredResult> {
+  const { opened, call, tool } = asked;
+  const following = { waitMs, signal: call.mcpReq.signal, tell: progressOf(call), after: resumed?.after };
   const record = await followStarted(ctx, opened, started, following).catch((error) => {
     lose();
     throw error;
@@ -143,11 +157,15 @@ async function invoked(
   if (hasEnded(record.data.status))
     return invocationResult(record, await settlementAtEnd(ctx, opened, started, `mcp://tool/${tool}`));
   const { settlement } = started;
-  if (!isTask) return invocationResult(record, settlement);
-  return {
-    ...createdTask(ctx, record.data),
-    ...(settlement ? { _meta: { 'x402/payment-response': settlement } } : {}),
-  };
+  if (isTask) return { ...createdTask(ctx, record.data), ...paymentMeta(settlement) };
+  const problem = resumed?.problem ?? null;
+  const question = resumed?.isLeft
+    ? null
+    : await askedResult(ctx, asked, { record: record.data as RequestRecord, problem, settlement });
+  if (!question) return invocationResult(record, settlement);
+  // Until the client has answered, the same call is the same purchase.
+  lose();
+  return question;
 }
 
 interface Bought {
@@ -160,25 +178,50 @@ interface Bought {
 
 const nothing = () => undefined;
 
-/** Starts a purchase. If neither a key nor a payment marks it as a new one, first looks for an identical one with an undelivered answer. */
-async function startOrFind(
+/** The name of a call that neither a key nor a payment marks as a new purchase; null: one does. */
+async function nameOf(
   ctx: HttpContext,
-  { opened, call, lost, givenUp }: InvokeCall,
-  purchase: Purchase,
-): Promise<Bought> {
-  const { agentId, body, quoteId, payment, idempotencyKey } = purchase;
+  { opened: { caller } }: InvokeCall,
+  { agentId, body, quoteId, payment, idempotencyKey }: Purchase,
+): Promise<string | null> {
   const isNamed = payment !== undefined || idempotencyKey !== undefined;
-  if (opened.caller.kind === 'anonymous' || isNamed)
-    return { started: await startPurchase(ctx, opened, purchase), lose: nothing, answered: nothing };
-  const name = await callNameOf(ctx, opened.caller, agentId, [body, quoteId]);
+  return caller.kind === 'anonymous' || isNamed ? null : callNameOf(ctx, caller, agentId, [body, quoteId]);
+}
+
+/** Starts a purchase. If neither a key nor a payment marks it as a new one, first looks for an identical one with an undelivered answer. */
+async function startOrFind(ctx: HttpContext, toolCall: InvokeCall, purchase: Purchase): Promise<Bought> {
+  const { opened, call, lost, givenUp, args } = toolCall;
+  const isInteractive = args.interactive ?? canElicit(call);
+  const asking = {
+    ...purchase,
+    body: { ...(purchase.body as object), ...(isInteractive ? { interactive: true } : {}) },
+  };
+  const name = await nameOf(ctx, toolCall, purchase);
+  if (name === null) return { started: await startPurchase(ctx, opened, asking), lose: nothing, answered: nothing };
   const first = await lost.take(name);
-  const starting = first === null ? startPurchase(ctx, opened, purchase) : readStarted(ctx, opened, first);
+  const starting = first === null ? startPurchase(ctx, opened, asking) : readStarted(ctx, opened, first);
   const requestId = first === null ? starting.then(({ first: { data } }) => data.requestId) : Promise.resolve(first);
   const lose = lost.watch(opened, name, requestId);
   const answered = givenUp.record(opened, call.mcpReq.id, lose);
   // A purchase that was found and could not be read is still to be found.
   if (first !== null) starting.catch(lose);
   return { started: await starting, lose, answered };
+}
+
+/** The client has the question of this purchase. It is undelivered again if the client leaves before this answer. */
+async function watchResumed(
+  ctx: HttpContext,
+  toolCall: InvokeCall,
+  purchase: Purchase,
+  { started }: Resumed,
+): Promise<Bought> {
+  const { opened, call, lost, givenUp } = toolCall;
+  const name = await nameOf(ctx, toolCall, purchase);
+  if (name === null) return { started, lose: nothing, answered: nothing };
+  const { requestId } = started.first.data;
+  await lost.drop(name, requestId);
+  const lose = lost.watch(opened, name, Promise.resolve(requestId));
+  return { started, lose, answered: givenUp.record(opened, call.mcpReq.id, lose) };
 }
 
 async function getInvocation(ctx: HttpContext, { opened, args, call }: ToolCall<typeof mcpTools.get_invocation>) {
@@ -193,8 +236,27 @@ async function getInvocation(ctx: HttpContext, { opened, args, call }: ToolCall<
   return recordResult(record);
 }
 
-const cancelInvocation = async (ctx: HttpContext, { opened, args }: ToolCall<typeof mcpTools.cancel_invocation>) =>
-  toolResult(await callEndpoint(ctx, opened, 'cancelInvocation', { params: { requestId: args.requestId } }));
+const cancelInvocation = async (ctx: HttpContext, { opened, args }: ToolCall<typeof mcpTools.cancel_invocation>) => {
+  const { requestId, answerToken } = args;
+  return toolResult(
+    await callEndpoint(ctx, opened, 'cancelInvocation', { params: { requestId }, headers: tokenHeaders(answerToken) }),
+  );
+};
+
+const tokenHeaders = (answerToken: string | undefined): Record<string, string> =>
+  answerToken === undefined ? {} : { 'x-answer-token': answerToken };
+
+/** Answers the question of a request, then waits for its end or its next question. */
+async function answerInvocation(ctx: HttpContext, { opened, args, call }: ToolCall<typeof mcpTools.answer_invocation>) {
+  const { requestId, waitSeconds, answerToken, ...answer } = args;
+  const after = await lastQuestionEvent(ctx, requestId);
+  const headers = tokenHeaders(answerToken);
+  const first = await callEndpoint(ctx, opened, 'answerInput', { params: { requestId }, headers, body: answer });
+  if (isAtRest(first.data.status) || waitSeconds === 0) return recordResult(first);
+  const reader = await answererOf(ctx, opened.caller, { requestId, headers });
+  const following = { waitMs: waitSeconds * 1000, signal: call.mcpReq.signal, tell: progressOf(call), after };
+  return recordResult(await follow(ctx, reader, requestId, following));
+}
 
 /** Most bytes of progress in one call: a client that does not read them must not fill the memory. */
 const MAX_BYTES = 256 * 1024;
@@ -216,6 +278,7 @@ export const runTools: Runs<typeof mcpTools> = {
   invoke_agent: (ctx, call) => invoke(ctx, call, { agentId: call.args.agentId, tool: 'invoke_agent' }),
   invoke_best: (ctx, call) => invoke(ctx, call, { agentId: AUTO, tool: 'invoke_best' }),
   get_invocation: getInvocation,
+  answer_invocation: answerInvocation,
   cancel_invocation: cancelInvocation,
   get_balance: async (ctx, { opened }) => toolResult(await callEndpoint(ctx, opened, 'getBalance', {})),
 };
@@ -224,6 +287,7 @@ export const runTools: Runs<typeof mcpTools> = {
 export const runAgentTools: Runs<typeof mcpAgentTools> = {
   invoke: (ctx, call) => invoke(ctx, call, { agentId: call.agentId ?? '', tool: 'invoke' }),
   get_invocation: getInvocation,
+  answer_invocation: answerInvocation,
   cancel_invocation: cancelInvocation,
 };
 

@@ -14,6 +14,7 @@ import { isPaymentPending } from '../../../payments/x402/payment-required.ts';
 import { readPresentedPayment } from '../../../payments/x402/read-presented-payment.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import type { GatewayRequest } from '../common/gateway-request.ts';
+import { channelIn, senderIn, walletIn } from '../common/payment-names.ts';
 import { type Purchase, readStarted, type Started, startPurchase } from '../common/purchase.ts';
 import { callNameOf, createUndeliveredAnswers, keylessCallNameOf } from '../common/undelivered-answers.ts';
 import type { OpenAiRequest } from './requests.ts';
@@ -185,26 +186,3 @@ const paymentHeadersOf = (c: Context) => ({
 
 /** The payment in the request's headers, in the form that the gateways' common code expects. */
 const paymentIn = (c: Context): unknown => payloadIn(paymentHeadersOf(c));
-
-/** The fields of a payment that name its wallet, before anything is checked. */
-interface NamesWallet {
-  readonly payload?: {
-    readonly authorization?: { readonly from?: unknown };
-    readonly channelConfig?: { readonly payer?: unknown };
-    readonly voucher?: { readonly channelId?: unknown };
-  };
-}
-
-/** The sending wallet of a payment; null: none, as in a voucher. */
-const senderIn = (payment: unknown): string | null =>
-  hexOf((payment as NamesWallet | null)?.payload?.authorization?.from);
-
-/** The wallet that a payment or a voucher names. */
-const walletIn = (payment: unknown): string | null =>
-  senderIn(payment) ?? hexOf((payment as NamesWallet | null)?.payload?.channelConfig?.payer);
-
-/** The channel that a voucher names; null: none. */
-const channelIn = (payment: unknown): string | null =>
-  hexOf((payment as NamesWallet | null)?.payload?.voucher?.channelId);
-
-const hexOf = (value: unknown): string | null => (typeof value === 'string' ? value.toLowerCase() : null);

@@ -56,6 +56,14 @@ const rules: Record<Tool, Rule> = {
     ...{ stranger: 'NOT_FOUND', agent: 'NOT_FOUND' },
   },
   get_balance: { scope: 'payments:read', args: () => ({}), ...reading },
+  // The last: its request goes on.
+  answer_invocation: {
+    scope: 'invoke',
+    args: ({ askingRequestId, inputId }) => ({
+      ...{ requestId: askingRequestId, inputId, action: 'accept', message: 'x', waitSeconds: 0 },
+    }),
+    ...{ stranger: 'NOT_FOUND', agent: 'NOT_FOUND' },
+  },
 };
 const tools = Object.keys(rules) as Tool[];
 

@@ -64,6 +64,7 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
       'invoke_agent',
       'invoke_best',
       'get_invocation',
+      'answer_invocation',
       'cancel_invocation',
       'get_balance',
     ]);
@@ -278,7 +279,12 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
   it('invokes one agent at its own endpoint', async () => {
     const client = await open(buyer.key, `/agents/${agent.id}/mcp`);
     const tools = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['invoke', 'get_invocation', 'cancel_invocation']);
+    expect(tools.map(({ name }) => name)).toEqual([
+      'invoke',
+      'get_invocation',
+      'answer_invocation',
+      'cancel_invocation',
+    ]);
     expect(tools[0]).toMatchObject({ title: 'Echo', description: expect.stringContaining('0.05 USDC') });
     const { data } = await client.call('invoke', { task: 'Directly.', maxCost: '0.05' });
     expect(data).toMatchObject({ agentId: agent.id, status: 'completed', result: { echo: 'Directly.' } });
@@ -305,7 +311,7 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
     const another = await late.call('invoke', { task: 'Come back.', maxCost: '0.05' });
     expect(another).toMatchObject({ isError: true, data: { error: { code: 'NOT_FOUND' } } });
     const tools = (await late.listTools()).map(({ name }) => name);
-    expect(tools).toEqual(['get_invocation', 'cancel_invocation']);
+    expect(tools).toEqual(['get_invocation', 'answer_invocation', 'cancel_invocation']);
     await Promise.all([client.close(), late.close(), going.die()]);
   });
 
