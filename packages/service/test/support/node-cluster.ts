@@ -54,7 +54,7 @@ export const NODE_CHILD = join(import.meta.dirname, 'node-child.ts');
 export async function startCluster(given: ClusterParts = {}): Promise<NodeCluster> {
   const [database, chain] = await Promise.all([
     given.database ?? createTestDatabase(),
-    given.chain ?? startLocalChain(),
+    given.chain ?? startLocalChain({ pastStates: 64 }),
   ]);
   const proxy = await startRpcProxy(chain.rpcUrl);
   const settlementKey = generatePrivateKey();

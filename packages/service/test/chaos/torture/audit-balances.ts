@@ -1,5 +1,7 @@
+import { callChain } from '@agent-network/chain/chain-rpc-client';
+import { usdcAbi } from '@agent-network/chain/usdc-abi';
 import { parseUsdc } from '@agent-network/contracts/money';
-import { zeroAddress } from 'viem';
+import { encodeFunctionData, type Hex, zeroAddress } from 'viem';
 import { until } from '../../../src/lib/concurrency/until.ts';
 import { askDatabase, walletByBooks } from '../../support/books.ts';
 import { earningOf, isPaidOut } from './audit-bills.ts';
@@ -109,17 +111,28 @@ export async function checkWallet(world: BankScene, owed: bigint): Promise<void>
   if (onChain !== owed) world.tally.violation(`the wallet holds ${onChain} on chain, and the node owes ${owed}`);
 }
 
-/** Checks that each address holds what the token's logs say it received less what it sent: otherwise the chain contradicts itself. */
-export async function checkToken(world: BankScene): Promise<void> {
+/**
+ * Checks, as of one block, that each address holds what the token's logs say it received less what it sent: otherwise the chain contradicts
+ * itself. Returns whether it does.
+ */
+export async function checkToken(world: BankScene): Promise<boolean> {
+  const { rpcUrl } = world.chain;
+  const { token } = world.ctx.chain;
+  const toBlock = await callChain<Hex>(rpcUrl, 'eth_blockNumber');
   const holdings = new Map<string, bigint>();
   const add = (address: string, micro: bigint) => holdings.set(address, (holdings.get(address) ?? 0n) + micro);
-  for (const { from, to, valueMicro } of await tokenTransfers(world.chain.rpcUrl, world.ctx.chain.token, {})) {
+  for (const { from, to, valueMicro } of await tokenTransfers(rpcUrl, token, { toBlock })) {
     add(from, -valueMicro);
     add(to, valueMicro);
   }
   holdings.delete(zeroAddress);
+  let isSound = true;
   for (const [address, micro] of holdings) {
-    const holds = await world.usdcOf(address);
-    if (holds !== micro) world.tally.violation(`${address} holds ${holds} on chain, and ${micro} by the token's logs`);
+    const data = encodeFunctionData({ abi: usdcAbi, functionName: 'balanceOf', args: [address as Hex] });
+    const holds = BigInt(await callChain<Hex>(rpcUrl, 'eth_call', { to: token, data }, toBlock));
+    if (holds === micro) continue;
+    isSound = false;
+    world.tally.violation(`${address} holds ${holds} in block ${Number(toBlock)}, and ${micro} by the token's logs`);
   }
+  return isSound;
 }

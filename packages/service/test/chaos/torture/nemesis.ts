@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { askDatabase } from '../../support/books.ts';
 import { leaveOutLogs, type RpcCall } from '../../support/rpc-proxy.ts';
+import { checkToken } from './audit-balances.ts';
 import type { BankWorld } from './bank-world.ts';
 import type { Random } from './random.ts';
 
@@ -199,5 +200,6 @@ async function reorganise(world: BankWorld, random: Random): Promise<string> {
   // Now and then as deep as any amount asks for: what was taken for final has to be collected again.
   const depth = random.chance(0.1) ? 12 : random.int(1, 3);
   await world.bankChain.reorganise(depth);
+  if (!(await checkToken(world))) world.tally.violation(`the chain contradicts itself after a reorg of ${depth}`);
   return `${depth} block${depth === 1 ? '' : 's'} reorganised`;
 }

@@ -11,14 +11,14 @@ export interface TokenTransfer {
   readonly valueMicro: bigint;
 }
 
-/** Every transfer of the token from or to these addresses, as the chain's logs tell; null stands for any. */
+/** Every transfer of the token from or to these addresses up to a block, as the chain's logs tell; without one, of any. */
 export async function tokenTransfers(
   rpcUrl: string,
   token: string,
-  { from, to }: { from?: string | undefined; to?: string | undefined },
+  { from, to, toBlock = 'latest' }: { from?: string; to?: string; toBlock?: string },
 ): Promise<TokenTransfer[]> {
   const topic = (address: string | undefined) => (address === undefined ? null : pad(address.toLowerCase() as Hex));
-  const filter = { address: token, fromBlock: '0x0', topics: [TRANSFER, topic(from), topic(to)] };
+  const filter = { address: token, fromBlock: '0x0', toBlock, topics: [TRANSFER, topic(from), topic(to)] };
   const logs = await callChain<{ topics: Hex[]; data: Hex }[]>(rpcUrl, 'eth_getLogs', filter);
   const addressIn = (word: Hex | undefined) => `0x${(word ?? '').slice(-40)}`;
   return logs.map(({ topics, data }) => ({
