@@ -33,7 +33,7 @@ import { callOnce } from '../protocols/call-once.ts';
 import { callHttp, tellCancelled } from '../protocols/http-client.ts';
 import { httpTemplateAdapter } from '../protocols/http-template-client.ts';
 import { mcpAdapter } from '../protocols/mcp/mcp-call-client.ts';
-import { mipAdapter } from '../protocols/mip-call-client.ts';
+import { mipAdapter } from '../protocols/mip/mip-call-client.ts';
 import { openaiAdapter } from '../protocols/openai/openai-client.ts';
 import { callHome, type HomeCallContext } from '../remote/call-home.ts';
 import { type AskContext, askCaller } from '../turns/ask-caller.ts';

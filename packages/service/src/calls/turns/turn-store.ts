@@ -157,6 +157,26 @@ export const findAnswers = (sql: Sql, requestId: string): Promise<GivenAnswer[]>
     [requestId],
   );
 
+/** Replaces what an adapter keeps with an answered question. Nothing happens if its contents have been removed. */
+export async function keepWithQuestion(
+  sql: Sql,
+  requestId: string,
+  { turn, state }: { readonly turn: number; readonly state: Record<string, unknown> },
+): Promise<void> {
+  await sql.query(
+    'keep-with-question',
+    `with old as (
+       select bytes, coalesce(octet_length(state::text), 0) as was from invocation_turn where request_id = $1 and turn = $2 for update
+     ), kept as (
+       update invocation_turn t set state = $3::text::json, bytes = old.bytes + octet_length($3::text) - old.was
+         from old where t.request_id = $1 and t.turn = $2 returning octet_length($3::text) - old.was as more
+     )
+     insert into storage_change (account_id, bytes)
+     select v.account_id, kept.more from kept join invocation v on v.id = $1`,
+    [requestId, turn, JSON.stringify(state)],
+  );
+}
+
 /** Id of the upstream work of an open question; null: none. */
 export async function findOpenHandle(sql: Sql, requestId: string): Promise<string | null> {
   const [row] = await sql.query<{ handle: string | null }>(

@@ -6,7 +6,7 @@ import { readFields } from '../../../src/agents/health/mip-client.ts';
 import { addressesIn, fileInAddress } from '../../../src/agents/health/prove-agent.ts';
 import { schemaDigest } from '../../../src/agents/health/schema-digest.ts';
 import type { Upstream } from '../../../src/agents/health/upstream.ts';
-import { jobIdIn, readJob, toInput } from '../../../src/calls/protocols/mip-call-client.ts';
+import { jobIdIn, readJob, toInput } from '../../../src/calls/protocols/mip/mip-call-client.ts';
 import type { GuardedFetch, Outbound } from '../../../src/lib/net/guarded-fetch.ts';
 import { judgeAgentFile } from '../../../src/network/agent-file.ts';
 import { faultOfToken } from '../../../src/network/registered-file.ts';
@@ -256,7 +256,8 @@ describe('MIP-003', () => {
   it('every state of a job in the samples is an end, or goes on', () => {
     const told = sample('mip-answers').status.map((answer: object) => {
       try {
-        return readJob({ ...answer })?.kind ?? 'goes on';
+        const read = readJob({ ...answer });
+        return read === 'asks' ? read : (read?.kind ?? 'goes on');
       } catch (error) {
         return (error as Error).message;
       }
@@ -265,8 +266,8 @@ describe('MIP-003', () => {
       'The agent answered without a result.',
       'completed',
       'completed',
-      expect.stringContaining('more input'),
-      expect.stringContaining('more input'),
+      'asks',
+      'asks',
       'goes on',
       'goes on',
       'completed',

@@ -10,6 +10,7 @@ import { until } from '../../support/until.ts';
 import { startA2aUpstream } from '../protocols/support/a2a-upstream.ts';
 import { startA2a03Upstream } from '../protocols/support/a2a-upstream-03.ts';
 import { startMcpUpstream } from '../protocols/support/mcp-upstream.ts';
+import { startMipUpstream } from '../protocols/support/mip-upstream.ts';
 import {
   type AskedOfCaller,
   type Listed,
@@ -43,6 +44,8 @@ interface Row {
   readonly resumes: boolean;
   /** True if a question may consist of several. */
   readonly asksSeveral?: boolean;
+  /** A question in the fields of the protocol, which has no schemas and no links then. */
+  inFields?(question: AskedOfCaller): object;
 }
 
 const rows: readonly Row[] = [
@@ -76,6 +79,19 @@ const rows: readonly Row[] = [
     resumes: true,
     asksSeveral: true,
   },
+  {
+    name: 'MIP-003',
+    start: startMipUpstream,
+    isAnswer: ({ path }) => path === '/masumi/provide_input',
+    cancels: false,
+    resumes: true,
+    inFields: (question) => ({
+      message: question.message,
+      input_schema: {
+        input_data: question === day ? [{ id: 'day', type: 'radio', data: { values: ['Monday', 'Friday'] } }] : [],
+      },
+    }),
+  },
 ];
 
 const schema = {
@@ -86,9 +102,19 @@ const schema = {
 const day: AskedOfCaller = { message: 'Which day?', schema };
 const monday = { input: { day: 'Monday' } };
 
+const hostile: readonly (readonly [string, AskedOfCaller])[] = [
+  ['a link that is not https', { message: 'Approve.', url: 'http://bank.example/' }],
+  ['a link into a private network', { message: 'Approve.', url: 'https://192.168.0.1/' }],
+  ['more than 4 KiB', { message: 'x'.repeat(4097) }],
+  ['hidden characters', { message: 'a\u202eb' }],
+  ['a schema for a password', { message: 'x', schema: { type: 'object', properties: { p: { format: 'password' } } } }],
+  ['a schema that is none', { message: 'x', schema: { type: 'object', properties: { a: { type: 'nothing' } } } }],
+  ['a schema of more than 16 KiB', { message: 'x', schema: { type: 'object', title: 'x'.repeat(16_384) } }],
+];
+
 describe.each(rows)(
   'an agent behind $name that asks back',
-  ({ start, isAnswer, cancels, resumes, asksSeveral = false }) => {
+  ({ start, isAnswer, cancels, resumes, asksSeveral = false, inFields }) => {
     let site: TestUpstream;
     let agent: Listed;
     beforeAll(async () => {
@@ -104,7 +130,8 @@ describe.each(rows)(
     ) => {
       site.work.length = 0;
       site.seen.length = 0;
-      site.mode = { kind: 'asks', questions };
+      const asked = questions.map((question) => ({ ...question, mip: inFields?.(question) ?? {} }));
+      site.mode = { kind: 'asks', questions: asked };
       const body = { task: 'Hello', interactive: true, ...more };
       const answer = await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body, headers: { ...headers } });
       return answer.body.data as RequestRecord;
@@ -185,7 +212,7 @@ describe.each(rows)(
       });
     });
 
-    it('may ask for an act at a link, which nobody opens', async () => {
+    it.skipIf(inFields)('may ask for an act at a link, which nobody opens', async () => {
       const url = 'https://bank.example/approve?id=1';
       const record = await ask({}, [{ message: 'Approve the booking.', url }]);
       expect(record.inputRequest).toMatchObject({ kind: 'link', url, message: 'Approve the booking.' });
@@ -193,24 +220,16 @@ describe.each(rows)(
       expect(await ended(record.requestId)).toMatchObject({ status: 'completed', cost: '0.05' });
     });
 
-    it.each<[string, AskedOfCaller]>([
-      ['a link that is not https', { message: 'Approve.', url: 'http://bank.example/' }],
-      ['a link into a private network', { message: 'Approve.', url: 'https://192.168.0.1/' }],
-      ['more than 4 KiB', { message: 'x'.repeat(4097) }],
-      ['hidden characters', { message: 'a\u202eb' }],
-      [
-        'a schema for a password',
-        { message: 'x', schema: { type: 'object', properties: { p: { format: 'password' } } } },
-      ],
-      ['a schema that is none', { message: 'x', schema: { type: 'object', properties: { a: { type: 'nothing' } } } }],
-      ['a schema of more than 16 KiB', { message: 'x', schema: { type: 'object', title: 'x'.repeat(16_384) } }],
-    ])('with %s has not answered: refunded, and its work is cancelled', async (_name, question) => {
-      const before = (await balanceOf(h, client.key)).available;
-      const record = await ask({}, [question]);
-      expect(record).toMatchObject({ status: 'failed', error: { code: 'invalid_response' }, refund: '0.05' });
-      expect((await balanceOf(h, client.key)).available).toBe(before);
-      if (cancels) await expect.poll(isToldToEnd).toBe(true);
-    });
+    it.each(hostile.filter(([, question]) => !inFields || !(question.url || question.schema)))(
+      'with %s has not answered: refunded, and its work is cancelled',
+      async (_name, question) => {
+        const before = (await balanceOf(h, client.key)).available;
+        const record = await ask({}, [question]);
+        expect(record).toMatchObject({ status: 'failed', error: { code: 'invalid_response' }, refund: '0.05' });
+        expect((await balanceOf(h, client.key)).available).toBe(before);
+        if (cancels) await expect.poll(isToldToEnd).toBe(true);
+      },
+    );
 
     it('fails a call that is not interactive', async () => {
       const record = await ask({ interactive: undefined });
@@ -219,7 +238,7 @@ describe.each(rows)(
     });
 
     it('streams up to its question, and on behind it', async () => {
-      site.mode = { kind: 'asks', questions: [day] };
+      site.mode = { kind: 'asks', questions: [{ ...day, mip: inFields?.(day) ?? {} }] };
       const body = { task: 'Hello', interactive: true, stream: true };
       const accept = { accept: 'text/event-stream' };
       const first = await h.request('POST', `/invoke/${agent.id}`, { key: client.key, body, headers: accept });

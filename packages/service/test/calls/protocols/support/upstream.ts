@@ -40,6 +40,8 @@ export interface AskedOfCaller {
   readonly message: string;
   readonly schema?: object;
   readonly url?: string;
+  /** The same in MIP-003. */
+  readonly mip?: object;
   /** Asked together with it, where the protocol has that. */
   readonly others?: readonly AskedOfCaller[];
 }
