@@ -11,7 +11,7 @@ const MAX_ID_CHARS = 200;
 
 const needsInput = failed('agent_needs_input', 'The agent asked for more input, which a call does not have.');
 
-/** What is kept with a question, to make its answer. */
+/** Kept with a question, to make its answer. */
 interface Kept {
   /** Id of the status that asks; empty: the agent gives none. */
   readonly statusId: string;
@@ -218,7 +218,7 @@ export function inputFor(answer: GivenAnswer, jobId: string): Json {
 
 const MAX_PROOF_CHARS = 500;
 
-/** What is kept with the question once its answer is taken: also what the agent says to have got. */
+/** Kept with the question once its answer is taken: also the agent's hash and signature of it. */
 export function proofOf(answer: GivenAnswer, reply: Json): Json {
   const texts = (['input_hash', 'signature'] as const).map((name) => [name, scalarText(reply[name])] as const);
   const sound = texts.filter(([, text]) => text !== '' && text.length <= MAX_PROOF_CHARS && text.isWellFormed());
