@@ -55,7 +55,7 @@ function statusIdOf({ id, status_id: statusId }: Json, jobId: string | null): st
   return text === jobId || text.length > MAX_ID_CHARS ? '' : text;
 }
 
-/** Equal for the same question of a job: by the id of its status, and by what it asks. */
+/** Equal for the same question of a job: by the id of its status and by its form. */
 const questionIdOf = (job: Json, jobId: string | null): string =>
   hash('sha256', JSON.stringify([statusIdOf(job, jobId), job.input_schema ?? null, job.message ?? null]), 'base64url');
 
@@ -84,7 +84,7 @@ function groupsIn(schema: unknown): Group[] {
 
 const nothingSaid = 'The agent asks for more input.';
 
-/** Its own words; else those of its fields that are only shown, or the titles of its groups. */
+/** The message of the job; else the texts of fields that are only shown, and the titles of groups. */
 function messageOf(job: Json, groups: readonly Group[]): string {
   const said = scalarText(job.message);
   if (said !== '') return said;
