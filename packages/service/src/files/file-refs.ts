@@ -1,4 +1,5 @@
 import { AppError, invalid } from '../lib/app-error.ts';
+import { isObject, type Json } from '../lib/json/json-object.ts';
 import type { FileServices } from './file-services.ts';
 import { findFiles, keepFiles } from './file-store.ts';
 import { fileIdOf, linkOf, readFileId } from './file-view.ts';
@@ -15,16 +16,49 @@ export const isFileRef = (value: object): value is FileRef =>
   '$file' in value && typeof value.$file === 'string' && FILE_ID.test(value.$file) && !('url' in value);
 
 /** Ids of the files that a JSON value refers to, each once. */
-export function fileRefsOf(value: unknown): string[] {
-  const ids = new Set<string>();
+export const fileRefsOf = (value: unknown): string[] => [
+  ...new Set(objectsIn(value, (each) => isFileRef(each)).map(({ $file }) => $file as string)),
+];
+
+/** Objects in a JSON value that fit, from the outside in, without what is in them. */
+function objectsIn(value: unknown, fits: (value: Json) => boolean): Json[] {
+  const found: Json[] = [];
   const walk = (each: unknown): void => {
-    if (typeof each !== 'object' || each === null) return;
-    if (!Array.isArray(each) && isFileRef(each)) ids.add(each.$file);
-    else for (const inner of Object.values(each)) walk(inner);
+    if (isObject(each) && fits(each)) found.push(each);
+    else if (typeof each === 'object' && each !== null) for (const inner of Object.values(each)) walk(inner);
   };
   walk(value);
-  return [...ids];
+  return found;
 }
+
+/** A file of a result: one of the node, or one at an address that the node could not fetch. */
+export interface ResultFileRef {
+  readonly fileId: string | null;
+  readonly url: string | null;
+  readonly mediaType: string | null;
+  readonly name: string | null;
+  readonly size: number | null;
+}
+
+/** The files that a result names, at most fifty, each once. */
+export function resultFilesIn(result: unknown): ResultFileRef[] {
+  const named = objectsIn(result, (each) => isFileRef(each) || isExternal(each)).map((each): ResultFileRef => {
+    const { $file, mediaType, name, size } = each;
+    const text = (value: unknown) => (typeof value === 'string' ? value : null);
+    return {
+      ...(typeof $file === 'string' ? { fileId: $file, url: null } : { fileId: null, url: ($file as FileAddress).url }),
+      ...{ mediaType: text(mediaType), name: text(name), size: typeof size === 'number' ? size : null },
+    };
+  });
+  return [...new Map(named.map((file) => [file.fileId ?? file.url, file])).values()].slice(0, MAX_REFS);
+}
+
+interface FileAddress {
+  readonly url: string;
+}
+
+const isExternal = ({ $file }: Json): boolean =>
+  isObject($file) && $file.external === true && typeof $file.url === 'string';
 
 interface Use {
   /** Owner of the files. */

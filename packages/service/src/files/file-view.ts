@@ -1,5 +1,6 @@
 import type { FileDetail, StoredFile } from '@agent-network/contracts/files/files';
 import { notFound } from '../lib/app-error.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Secrets } from '../lib/secrets.ts';
 import type { FileRow } from './file.ts';
 
@@ -27,13 +28,14 @@ const PURPOSE = 'file link';
 
 interface Linked {
   readonly sha256: Buffer;
-  readonly upload: string;
+  /** The upload that the file came by; absent: it is a file of the result of the request. */
+  readonly upload?: string | undefined;
   /** The request that the link is for; absent: none. */
   readonly request?: string | undefined;
   readonly exp: number;
 }
 
-const signedParts = ({ sha256, upload, request = '', exp }: Linked): string[] => [
+const signedParts = ({ sha256, upload = '', request = '', exp }: Linked): string[] => [
   ...['GET', sha256.toString('hex'), upload, request],
   String(exp),
 ];
@@ -47,7 +49,8 @@ interface LinkContext {
 export function linkOf({ secrets, filesBaseUrl }: LinkContext, link: Linked): string {
   const sig = secrets.authenticate(PURPOSE, signedParts(link));
   const { request, upload, exp, sha256 } = link;
-  const query = new URLSearchParams({ ...(request ? { request } : {}), upload, exp: String(exp), sig });
+  const named = { ...(request ? { request } : {}), ...(upload ? { upload } : {}) };
+  const query = new URLSearchParams({ ...named, exp: String(exp), sig });
   return `${filesBaseUrl}/files/${sha256.toString('hex')}/content?${query}`;
 }
 
@@ -56,6 +59,10 @@ export function detailView(ctx: LinkContext, row: FileRow, now: Date): FileDetai
   const exp = Math.floor(now.getTime() / 1000) + LINK_S;
   return { ...fileView(row), url: linkOf(ctx, { sha256: row.sha256, upload: row.blobId, exp }) };
 }
+
+/** Link to a file of the result of a request, for whoever the result is shown to. It is valid for an hour. */
+export const resultLinkOf = (ctx: LinkContext & { readonly clock: Clock }, request: string, fileId: string): string =>
+  linkOf(ctx, { sha256: readFileId(fileId), request, exp: Math.floor(ctx.clock.now().getTime() / 1000) + LINK_S });
 
 /** True for a link that this node signed and that has not ended. */
 export const isValidLink = (

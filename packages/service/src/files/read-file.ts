@@ -9,6 +9,7 @@ import type { FileServices } from './file-services.ts';
 import { deleteFileRow, findFile, findFileByBlob, listFileRows } from './file-store.ts';
 import { detailView, fileIdOf, fileView, isValidLink, readFileId } from './file-view.ts';
 import { away, ownerOf } from './receive-file.ts';
+import { findResultFile } from './result-file-store.ts';
 
 const DEFAULT_PAGE = 20;
 
@@ -61,14 +62,22 @@ export async function findLinked(
 ): Promise<FilePlace> {
   const sha256 = readFileId(fileId);
   const isValid =
-    upload !== undefined &&
-    exp !== undefined &&
-    sig !== undefined &&
-    isValidLink(ctx, { sha256, request, upload, exp, sig }, ctx.clock.now());
-  const file = isValid ? await findFileByBlob(ctx.db, upload, request ?? null) : null;
+    exp !== undefined && sig !== undefined && isValidLink(ctx, { sha256, request, upload, exp, sig }, ctx.clock.now());
+  const file = isValid ? await findNamed(ctx, sha256, { request, upload }) : null;
   if (!file) throw new AppError('NOT_FOUND', 'The link is not valid, or has ended. Ask its sender for a new one.');
   return file;
 }
+
+const findNamed = async (
+  { db }: FileServices,
+  sha256: Buffer,
+  { request, upload }: FileLink,
+): Promise<FilePlace | null> =>
+  upload === undefined
+    ? request === undefined
+      ? null
+      : findResultFile(db, request, sha256)
+    : findFileByBlob(db, upload, request ?? null);
 
 /** Part of a content: from a byte on, up to and without another. */
 export interface ByteRange {

@@ -1,6 +1,8 @@
 import type { NodeIdentity } from '../../../chain/chain-info.ts';
+import { shownFilesOf } from '../common/gateway-files.ts';
 import type { GatewayRequest } from '../common/gateway-request.ts';
 import { X402_EXTENSIONS } from './payments.ts';
+import type { FilesOf } from './tasks.ts';
 import type { Version } from './versions.ts';
 
 /** A request to the gateway of an agent. */
@@ -42,13 +44,23 @@ export interface Shape {
   /** The network of payments, by its name in this version of x402. */
   readonly network: string;
   readonly historyLength?: number | undefined;
+  readonly filesOf: FilesOf;
 }
 
+export type FilesContext = Parameters<typeof shownFilesOf>[0];
+
+/** Files of results as parts name them. */
+export const filesOf =
+  (ctx: FilesContext): FilesOf =>
+  (record) =>
+    shownFilesOf(ctx, record);
+
 export function shapeOf(
-  { chain }: NodeIdentity,
+  ctx: NodeIdentity & FilesContext,
   call: A2aCall,
   { historyLength }: { readonly historyLength?: number | null | undefined },
 ): Shape {
   const isV1 = takesV1(call);
-  return { takesV1: isV1, network: isV1 ? chain.name : chain.caip2, historyLength: historyLength ?? undefined };
+  const network = isV1 ? ctx.chain.name : ctx.chain.caip2;
+  return { takesV1: isV1, network, historyLength: historyLength ?? undefined, filesOf: filesOf(ctx) };
 }

@@ -80,8 +80,8 @@ export function inputOf(parts: readonly Part[]): Readonly<Record<string, unknown
   return { ...input, parts: further };
 }
 
-function shownPart({ raw, url, data, filename, mediaType }: Part) {
-  const content = isSet(raw) ? { raw } : isSet(url) ? { url } : { data };
+function shownPart({ raw, url, data, filename, mediaType, $file }: Part) {
+  const content = isSet($file) ? { $file } : isSet(raw) ? { raw } : isSet(url) ? { url } : { data };
   return {
     ...content,
     ...(filename === undefined ? {} : { filename }),

@@ -4,10 +4,12 @@ import { hasEnded, isAtRest } from '../../../calls/invocation.ts';
 import { giveUpUnpaid, listUnpaid, readUnpaid } from '../../../calls/keep-unpaid.ts';
 import { keylessResourceOf, resourceOf } from '../../../calls/start/invocation-purchase.ts';
 import { readAnswers } from '../../../calls/turns/read-answers.ts';
+import { readMediaType, UNKNOWN_TYPE } from '../../../files/file-facts.ts';
 import { PaymentRequiredError } from '../../../payments/x402/payment-required.ts';
 import { readerOf } from '../../api/reader-of.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { follow, MAX_WAIT_MS } from '../common/follow.ts';
+import { storeForGateway } from '../common/gateway-files.ts';
 import { followStarted, isRepetition, type Started, settlementAtEnd, startPurchase } from '../common/purchase.ts';
 import { admitRead, countRead, streamedTo } from '../common/read-room.ts';
 import { type A2aCall, type A2aStream, shapeOf } from './a2a-call.ts';
@@ -28,7 +30,7 @@ import {
   type TaskPayment,
   unpaidTask,
 } from './unpaid-tasks.ts';
-import type { SendMessage, StreamResponse, WireTask } from './wire.ts';
+import type { Part, SendMessage, StreamResponse, WireTask } from './wire.ts';
 
 /** Outcome of a message: a request that was started or found, one with its question answered, or a task that does not run. */
 type Begun =
@@ -139,7 +141,7 @@ async function beginTask(ctx: HttpContext, call: A2aCall, params: SendMessage, w
   const taskId = message.taskId ?? (await paidTaskOf(ctx, call, step));
   if (taskId !== undefined) return goOn(ctx, call, params, { ...way, step, taskId });
   if (step.kind === 'rejected') throw invalidParam('message.taskId', 'is missing: it names the task that is not paid');
-  const asked = readMessage(params);
+  const asked = readMessage(await withFilesStored(ctx, call, params));
   const messageKey = keyOf(call.agentId, message.messageId);
   const payment = step.kind === 'submitted' ? { payment: step.payload, isOfferLent: false } : null;
   return buy(ctx, call, { ...asked, messageKey, waiting: null }, { ...way, payment, params });
@@ -158,6 +160,34 @@ async function paidTaskOf(ctx: HttpContext, call: A2aCall, step: PaymentStep): P
   const named = waiting.find((task) => offersNonce(task, nonce))?.id;
   if (named === undefined) throw invalidParam('message.taskId', 'is missing: it names the task that is paid');
   return named;
+}
+
+/** Base64 of this length and more is stored as a file; what is shorter reaches the agent as it is. */
+const MIN_FILE_CHARS = 64 * 1024;
+
+/** Stores large contents of a message as files of the caller. Callers without a key have none, and agents of other nodes take none. */
+async function withFilesStored(
+  ctx: HttpContext,
+  { opened, agentId }: A2aCall,
+  params: SendMessage,
+): Promise<SendMessage> {
+  const { message } = params;
+  const isLarge = ({ raw }: Part) => typeof raw === 'string' && raw.length >= MIN_FILE_CHARS;
+  if (opened.caller.kind === 'anonymous' || !message.parts.some(isLarge)) return params;
+  if ((await ctx.agentFinder.find(agentId))?.home) return params;
+  const parts: Part[] = [];
+  for (const part of message.parts) {
+    if (!isLarge(part)) parts.push(part);
+    else {
+      const content = {
+        bytes: Buffer.from(part.raw ?? '', 'base64'),
+        mediaType: readMediaType(part.mediaType) ?? UNKNOWN_TYPE,
+      };
+      const { fileId } = await storeForGateway(ctx, opened, { ...content, name: part.filename });
+      parts.push({ ...part, raw: undefined, $file: fileId });
+    }
+  }
+  return { ...params, message: { ...message, parts } };
 }
 
 /** The Idempotency-Key of a message: its id is the client's, and may name one message of each agent. */
@@ -212,11 +242,14 @@ async function buy(
       metadata: body.metadata as Record<string, unknown>,
     });
     const { messageId } = params.message;
-    const { network, historyLength } = shape;
+    const { network, historyLength, filesOf } = shape;
     return {
       kind: 'started',
       started,
-      shape: { contextId, messageId, text: body.task, settlement, network, historyLength, withArtifacts: !isWithheld },
+      shape: {
+        ...{ contextId, messageId, text: body.task, settlement, network, historyLength, filesOf },
+        withArtifacts: !isWithheld,
+      },
       settledBy: () => settlementAtEnd(ctx, opened, started, resourceUrl),
     };
   } catch (error) {

@@ -10,6 +10,7 @@ import type { Outbound } from '../../../lib/net/guarded-fetch.ts';
 import { daysBefore, removeInSteps } from '../../../lib/retention.ts';
 import type { Telemetry } from '../../../lib/telemetry/telemetry.ts';
 import type { Store } from '../../../store/database.ts';
+import { type FilesContext, filesOf } from './a2a-call.ts';
 import { nextPush, type Push } from './next-push.ts';
 import type { PushSecrets } from './push-configs.ts';
 import {
@@ -24,7 +25,7 @@ import { contextOf, plain, resultArtifact, taskOf, taskStatus, usageMetadata } f
 import type { StreamResponse } from './wire.ts';
 import { task03 } from './wire03.ts';
 
-type PushContext = Store & Pick<NodeKeys, 'secrets'> & Outbound & NodeIdentity & Telemetry;
+type PushContext = Store & Pick<NodeKeys, 'secrets'> & Outbound & NodeIdentity & FilesContext & Telemetry;
 
 /** Longer than an attempt: after it, the process is taken for dead, and another one sends the message again. */
 const LEASE_MS = 60_000;
@@ -87,10 +88,15 @@ interface Told {
 }
 
 /** The message of a push: in 1.0 an event of a stream, in 0.3 the task itself. */
-function messageOf(ctx: NodeIdentity, to: PushRow & PushSecrets, { what }: Push, { record: given, answers }: Told) {
+function messageOf(
+  ctx: NodeIdentity & FilesContext,
+  to: PushRow & PushSecrets,
+  { what }: Push,
+  { record: given, answers }: Told,
+) {
   const { url, version, scheme, token, credentials } = to;
   const record = plain(given);
-  const shape = { network: ctx.chain.caip2, answers };
+  const shape = { network: ctx.chain.caip2, answers, filesOf: filesOf(ctx) };
   const task = taskOf(record, shape);
   const contextId = contextOf(record);
   const place = { taskId: record.requestId, contextId };
@@ -99,7 +105,7 @@ function messageOf(ctx: NodeIdentity, to: PushRow & PushSecrets, { what }: Push,
     status: () => ({
       statusUpdate: { ...place, status: taskStatus(record, contextId, shape), ...usageMetadata(record) },
     }),
-    result: () => ({ artifactUpdate: { ...place, artifact: resultArtifact(record), lastChunk: true } }),
+    result: () => ({ artifactUpdate: { ...place, artifact: resultArtifact(record, shape), lastChunk: true } }),
   };
   const headers = {
     'content-type': version === '0.3' ? 'application/json' : 'application/a2a+json',

@@ -92,7 +92,7 @@ async function* lastEvents(
   { settledBy, ...shape }: FollowedShape,
 ): AsyncGenerator<StreamResponse> {
   if (record.status === 'completed')
-    yield { artifactUpdate: { ...place, artifact: resultArtifact(record), lastChunk: true } };
+    yield { artifactUpdate: { ...place, artifact: resultArtifact(record, shape), lastChunk: true } };
   const settlement = settledBy ? await settledBy() : shape.settlement;
   const status = taskStatus(record, place.contextId, { ...shape, settlement });
   yield { statusUpdate: { ...place, status, ...usageMetadata(record) } };

@@ -3,6 +3,7 @@ import type { InputRequest } from '@agent-network/contracts/invocations/turns';
 import { USAGE_EXTENSION } from '@agent-network/contracts/invocations/usage';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { GivenAnswer } from '../../../calls/turns/read-answers.ts';
+import type { ShownFile } from '../common/gateway-files.ts';
 import { namedText, textOf } from '../common/text-of.ts';
 import { ANSWER_TOKEN } from './a2a-call.ts';
 import { paidMetadata } from './payments.ts';
@@ -35,7 +36,11 @@ export interface TaskShape {
   readonly withArtifacts?: boolean | undefined;
   /** Answers to the questions in the record, for the history; undefined: the history does not show them. */
   readonly answers?: readonly GivenAnswer[] | undefined;
+  /** Names the files of a result with links; undefined: there is no result. */
+  readonly filesOf?: FilesOf | undefined;
 }
+
+export type FilesOf = (record: Pick<TaskRecord, 'requestId' | 'status' | 'result'>) => readonly ShownFile[];
 
 const states: Record<RequestRecord['status'], TaskState> = {
   pending: 'TASK_STATE_SUBMITTED',
@@ -95,10 +100,20 @@ export function partsOf(result: unknown, wantsText = false): WirePart[] {
   return [...(text === null ? [] : [{ text }]), { data: result ?? null }];
 }
 
-export const resultArtifact = (record: Pick<TaskRecord, 'result' | 'metadata'>): WireArtifact => ({
+export const resultArtifact = (
+  record: Pick<TaskRecord, 'requestId' | 'status' | 'result' | 'metadata'>,
+  { filesOf }: Pick<TaskShape, 'filesOf'>,
+): WireArtifact => ({
   artifactId: 'result',
   name: 'result',
-  parts: partsOf(record.result, kept(record, 'wantsText') === true),
+  parts: [
+    ...partsOf(record.result, kept(record, 'wantsText') === true),
+    ...(filesOf?.(record) ?? []).map(({ url, mediaType, name }) => ({
+      url,
+      ...(mediaType === null ? {} : { mediaType }),
+      ...(name === null ? {} : { filename: name }),
+    })),
+  ],
 });
 
 /** A request as the task that it is. */
@@ -118,7 +133,7 @@ export function taskOf(record: TaskRecord, shape: TaskShape): WireTask {
     id: requestId,
     contextId,
     status: taskStatus(record, contextId, shape),
-    ...(isDone && withArtifacts ? { artifacts: [resultArtifact(record)] } : {}),
+    ...(isDone && withArtifacts ? { artifacts: [resultArtifact(record, shape)] } : {}),
     ...(history.length > 0 ? { history } : {}),
     metadata: {
       [INVOKE_EXTENSION]: ourPart(record),

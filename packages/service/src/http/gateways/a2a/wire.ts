@@ -132,7 +132,10 @@ export const GetPushConfig = z.object({ taskId, id: z.preprocess((value) => valu
 export const PushConfigsOf = z.object({ taskId });
 
 /** A part that the gateway writes. */
-export type WirePart = { readonly text: string } | { readonly data: unknown } | { readonly url: string };
+export type WirePart =
+  | { readonly text: string }
+  | { readonly data: unknown }
+  | { readonly url: string; readonly mediaType?: string; readonly filename?: string };
 
 export interface WireMessage {
   readonly messageId: string;

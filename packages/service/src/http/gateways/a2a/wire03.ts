@@ -90,7 +90,11 @@ const states03: Fields = {
 /** Data of 0.3 is an object. */
 const part03 = (part: WirePart) => {
   if ('text' in part) return { kind: 'text', text: part.text };
-  if ('url' in part) return { kind: 'file', file: { uri: part.url } };
+  if ('url' in part) {
+    const { url, mediaType, filename } = part;
+    const facts = { ...(mediaType ? { mimeType: mediaType } : {}), ...(filename ? { name: filename } : {}) };
+    return { kind: 'file', file: { uri: url, ...facts } };
+  }
   return isFields(part.data)
     ? { kind: 'data', data: part.data }
     : { kind: 'text', text: JSON.stringify(part.data ?? null) };

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { Message } from '@a2a-js/sdk';
+import * as a2a from '@a2a-js/sdk/client';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { newContent, sha256Of } from '../../files/support/file-actions.ts';
+import type { Harness } from '../../support/harness.ts';
+import { borrowHarness } from '../../support/lent-harness.ts';
+import { answerWith, startTestAgent, type TestAgent } from '../../support/test-agent.ts';
+import { type Client, newClient } from '../../support/treasury.ts';
+
+let h: Harness;
+let agent: TestAgent;
+let buyer: Client;
+beforeAll(async () => {
+  h = await borrowHarness();
+  agent = await startTestAgent(h, { perRequest: '0.05' });
+  buyer = await newClient(h, '2.00');
+});
+beforeEach(() => {
+  agent.calls.length = 0;
+});
+afterAll(async () => {
+  await agent?.die();
+  await h?.stop();
+});
+
+const picture = newContent(120_000);
+const pictureId = `sha256:${sha256Of(picture)}`;
+const drawn = { text: 'A picture.', picture: `data:image/png;base64,${picture.toString('base64')}` };
+
+const withKey: typeof fetch = (input, init) => {
+  const headers = new Headers(init?.headers);
+  headers.set('authorization', `Bearer ${buyer.key}`);
+  return fetch(input, { ...init, headers });
+};
+
+/** As anybody fetches it, without a key. */
+async function fetched(url: string): Promise<Buffer> {
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+it('A2A: large parts of a message become files of the caller, and files of a result are parts', async () => {
+  agent.behave(answerWith(200, { result: drawn }));
+  const factory = new a2a.ClientFactory({
+    ...a2a.ClientFactoryOptions.default,
+    transports: [new a2a.JsonRpcTransportFactory({ fetchImpl: withKey })],
+    cardResolver: new a2a.DefaultAgentCardResolver({ fetchImpl: withKey }),
+  });
+  const client = await factory.createFromUrl(`${h.baseUrl}/a2a/${agent.id}/`, '.well-known/agent-card.json');
+  const sent = newContent(90_000);
+  const small = newContent(100);
+  const message = Message.fromJSON({
+    messageId: randomUUID(),
+    role: 'ROLE_USER',
+    parts: [
+      { text: 'draw' },
+      { raw: sent.toString('base64'), mediaType: 'audio/wav', filename: 'a.wav' },
+      { raw: small.toString('base64'), mediaType: 'audio/wav' },
+      { url: 'https://files.example/b.png', mediaType: 'image/png' },
+    ],
+  });
+  const task = (await client.sendMessage({ message } as never)) as unknown as {
+    artifacts: { parts: { content?: { $case: string; value: unknown }; mediaType?: string; filename?: string }[] }[];
+  };
+  const { input } = agent.calls[0]?.body ?? {};
+  expect(input.parts).toMatchObject([
+    { $file: `sha256:${sha256Of(sent)}`, mediaType: 'audio/wav', name: 'a.wav', size: 90_000 },
+    { raw: small.toString('base64') },
+    { url: 'https://files.example/b.png', mediaType: 'image/png' },
+  ]);
+  expect((await fetched(input.parts[0].url)).equals(sent)).toBe(true);
+  const parts = task.artifacts[0]?.parts ?? [];
+  expect(parts).toHaveLength(3);
+  const last = parts[2];
+  expect(last).toMatchObject({ content: { $case: 'url' }, mediaType: 'image/png' });
+  expect((await fetched(String(last?.content?.value))).equals(picture)).toBe(true);
+  expect(JSON.stringify(parts[1])).toContain(pictureId);
+});
