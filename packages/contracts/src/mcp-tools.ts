@@ -4,6 +4,7 @@ import { AgentTypes } from './agents/agent-types.ts';
 import { AgentDetail } from './agents/agents.ts';
 import { Considered, MatchParts, MatchScore } from './agents/match-score.ts';
 import { api } from './api.ts';
+import { StoredFile } from './files/files.ts';
 import { CallCapability, RequestRecord, Task } from './invocations/invocations.ts';
 import { InputAnswer } from './invocations/turns.ts';
 import { type JsonSchema, jsonSchema } from './openapi/json-schema.ts';
@@ -111,6 +112,22 @@ const cancelInvocation = {
   data: api.cancelInvocation.data,
 } satisfies McpTool;
 
+/** Longest base64 of an upload: 700 kB. The message around it has at most 1 MiB. */
+const MAX_DATA_CHARS = 700_000;
+
+const uploadFile = {
+  title: 'Upload a file',
+  description:
+    'Stores a small file (about 500 kB) in your account and answers with its fileId, which starts with "sha256:". Name it anywhere in the input of a call as {"$file": fileId}. Larger files are uploaded with PUT /files. Needs an API key; the file is removed after seven days.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  args: z.strictObject({
+    name: plainText(255).min(1).describe('The name of the file, such as report.pdf.'),
+    mediaType: z.string().max(127).describe('The media type, such as application/pdf.'),
+    data: z.base64().max(MAX_DATA_CHARS).describe('The content in base64, at most 700,000 characters.'),
+  }),
+  data: StoredFile,
+} satisfies McpTool;
+
 /** The tools of `/mcp`, in the order of `tools/list`. */
 export const mcpTools = {
   search_agents: {
@@ -197,6 +214,7 @@ export const mcpTools = {
   get_invocation: getInvocation,
   answer_invocation: answerInvocation,
   cancel_invocation: cancelInvocation,
+  upload_file: uploadFile,
   get_balance: {
     title: 'Read the balance',
     description:
@@ -219,6 +237,7 @@ export const mcpAgentTools = {
   get_invocation: getInvocation,
   answer_invocation: answerInvocation,
   cancel_invocation: cancelInvocation,
+  upload_file: uploadFile,
 } as const satisfies Record<string, McpTool>;
 
 /** A tool as `tools/list` shows it. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Message } from '@a2a-js/sdk';
 import * as a2a from '@a2a-js/sdk/client';
+import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { newContent, sha256Of } from '../../files/support/file-actions.ts';
 import type { Harness } from '../../support/harness.ts';
@@ -77,4 +78,37 @@ it('A2A: large parts of a message become files of the caller, and files of a res
   expect(last).toMatchObject({ content: { $case: 'url' }, mediaType: 'image/png' });
   expect((await fetched(String(last?.content?.value))).equals(picture)).toBe(true);
   expect(JSON.stringify(parts[1])).toContain(pictureId);
+});
+
+it('MCP: a file is uploaded by a tool, and files of a result are links, small images besides', async () => {
+  agent.behave(answerWith(200, { result: drawn }));
+  const client = new McpClient({ name: 'test', version: '1' });
+  const requestInit = { headers: { authorization: `Bearer ${buyer.key}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${h.baseUrl}/mcp`), { requestInit }));
+  const sent = newContent(2000);
+  const upload = { name: 'a.wav', mediaType: 'audio/wav', data: sent.toString('base64') };
+  const { structuredContent: stored } = await client.callTool({ name: 'upload_file', arguments: upload });
+  expect(stored).toMatchObject({
+    fileId: `sha256:${sha256Of(sent)}`,
+    name: 'a.wav',
+    mediaType: 'audio/wav',
+    size: 2000,
+  });
+  const input = { sound: { $file: (stored as { fileId: string }).fileId } };
+  const call = { agentId: agent.id, task: 'draw', maxCost: '0.05', input };
+  const { content, structuredContent } = await client.callTool({ name: 'invoke_agent', arguments: call });
+  expect((await fetched(agent.calls[0]?.body.input.sound.url)).equals(sent)).toBe(true);
+  const [text, link, image, ...others] = content as { type: string; uri?: string; data?: string }[];
+  expect([text?.type, others]).toEqual(['text', []]);
+  expect(link).toMatchObject({ type: 'resource_link', name: 'file', mimeType: 'image/png', size: 120_000 });
+  expect((await fetched(link?.uri ?? '')).equals(picture)).toBe(true);
+  expect(image).toEqual({ type: 'image', data: picture.toString('base64'), mimeType: 'image/png' });
+  const { requestId } = structuredContent as { requestId: string };
+  // Deleted: the record and its link stay, the image does not.
+  await h.request('DELETE', `/files/${pictureId}`, { key: buyer.key });
+  const again = await client.callTool({ name: 'get_invocation', arguments: { requestId } });
+  expect((again.content as { type: string }[]).map(({ type }) => type)).toEqual(['text', 'resource_link']);
+  for (const wrong of [{ data: 'a'.repeat(700_004) }, { data: '?' }, { mediaType: 'none' }])
+    expect((await client.callTool({ name: 'upload_file', arguments: { ...upload, ...wrong } })).isError).toBe(true);
+  await client.close();
 });

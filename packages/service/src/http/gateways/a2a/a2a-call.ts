@@ -1,8 +1,7 @@
 import type { NodeIdentity } from '../../../chain/chain-info.ts';
-import { shownFilesOf } from '../common/gateway-files.ts';
+import { type FilesOf, shownFilesOf } from '../common/gateway-files.ts';
 import type { GatewayRequest } from '../common/gateway-request.ts';
 import { X402_EXTENSIONS } from './payments.ts';
-import type { FilesOf } from './tasks.ts';
 import type { Version } from './versions.ts';
 
 /** A request to the gateway of an agent. */

@@ -3,7 +3,7 @@ import type { InputRequest } from '@agent-network/contracts/invocations/turns';
 import { USAGE_EXTENSION } from '@agent-network/contracts/invocations/usage';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import type { GivenAnswer } from '../../../calls/turns/read-answers.ts';
-import type { ShownFile } from '../common/gateway-files.ts';
+import type { FilesOf } from '../common/gateway-files.ts';
 import { namedText, textOf } from '../common/text-of.ts';
 import { ANSWER_TOKEN } from './a2a-call.ts';
 import { paidMetadata } from './payments.ts';
@@ -39,8 +39,6 @@ export interface TaskShape {
   /** Names the files of a result with links; undefined: there is no result. */
   readonly filesOf?: FilesOf | undefined;
 }
-
-export type FilesOf = (record: Pick<TaskRecord, 'requestId' | 'status' | 'result'>) => readonly ShownFile[];
 
 const states: Record<RequestRecord['status'], TaskState> = {
   pending: 'TASK_STATE_SUBMITTED',

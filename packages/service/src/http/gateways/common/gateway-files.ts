@@ -25,6 +25,9 @@ interface Ended {
   readonly result?: unknown;
 }
 
+/** Names the files of a result. */
+export type FilesOf = (ended: Ended) => readonly ShownFile[];
+
 /** The files of a result, for whoever it is shown to. */
 export const shownFilesOf = (
   ctx: Parameters<typeof resultLinkOf>[0],

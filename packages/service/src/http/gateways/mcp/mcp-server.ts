@@ -19,6 +19,7 @@ import type { UndeliveredAnswers } from '../common/undelivered-answers.ts';
 import type { ToolCallContext } from './call-context.ts';
 import type { GivenUpCalls } from './given-up.ts';
 import { invalidState } from './request-state.ts';
+import { withResultFiles } from './result-files.ts';
 import { serveTasks, TASKS } from './tasks.ts';
 import { toolError } from './tool-result.ts';
 import { runAgentTools, runTools, type ToolCall } from './tools.ts';
@@ -93,7 +94,8 @@ export async function callTool(
   try {
     if (!asking.has(name) && hasResponses(call)) throw invalidState();
     const [tool, run] = [set.tools[name], set.runs[name]] as [McpTool, Run];
-    return await run(ctx, { opened, agentId, lost, givenUp, call, args: validArgs(tool, args) });
+    const result = await run(ctx, { opened, agentId, lost, givenUp, call, args: validArgs(tool, args) });
+    return await withResultFiles(ctx, result);
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     return toolError(ctx, opened, name, error);
@@ -119,7 +121,7 @@ async function namedTools(ctx: HttpContext, opened: GatewayRequest, agentId: str
     if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
     return null;
   });
-  if (!invoke || !agent) return others;
+  if (!invoke || !agent) return others.filter(({ name }) => name !== 'upload_file');
   const { data } = agent;
   const description = descriptionOf(data, invoke.description);
   return [{ ...withInput(invoke, data.types), title: data.name, description }, ...others];

@@ -16,6 +16,7 @@ import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import type { GatewayRequest } from '../common/gateway-request.ts';
 import type { ToolCallContext } from './call-context.ts';
 import { elicitationsOf } from './elicitation.ts';
+import { withResultFiles } from './result-files.ts';
 import { invocationResult } from './tool-result.ts';
 import { answerResponse } from './turns.ts';
 
@@ -109,7 +110,9 @@ async function detailOf(ctx: HttpContext, call: ServerContext, answered: Answere
     if (inputRequests) return { ...task, inputRequests };
     return { ...task, inputRequests: {}, statusMessage: `${task.statusMessage}: answer with answer_invocation` };
   }
-  return task.status === 'completed' ? { ...task, result: invocationResult(answered, null) } : task;
+  return task.status === 'completed'
+    ? { ...task, result: await withResultFiles(ctx, invocationResult(answered, null)) }
+    : task;
 }
 
 function asProtocolError(error: unknown): never {

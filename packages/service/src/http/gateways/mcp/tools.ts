@@ -8,10 +8,13 @@ import { hasEnded, isAtRest } from '../../../calls/invocation.ts';
 import { AUTO } from '../../../calls/start/invocation-purchase.ts';
 import type { StreamEvent } from '../../../calls/stream/read-stream.ts';
 import { lastQuestionEvent } from '../../../calls/turns/read-answers.ts';
+import { readMediaType } from '../../../files/file-facts.ts';
+import { invalidFields } from '../../../lib/app-error.ts';
 import { answererOf, readerOf } from '../../api/reader-of.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import { follow } from '../common/follow.ts';
+import { storeForGateway } from '../common/gateway-files.ts';
 import type { GatewayRequest } from '../common/gateway-request.ts';
 import {
   followStarted,
@@ -258,6 +261,15 @@ async function answerInvocation(ctx: HttpContext, { opened, args, call }: ToolCa
   return recordResult(await follow(ctx, reader, requestId, following));
 }
 
+/** Stores a small file, for clients that have no other way to the node than their tools. */
+async function uploadFile(ctx: HttpContext, { opened, args }: ToolCall<typeof mcpTools.upload_file>) {
+  const { name, mediaType, data } = args;
+  const type = readMediaType(mediaType);
+  if (type === null) throw invalidFields([{ path: 'mediaType', message: 'must be a media type such as image/png' }]);
+  const stored = await storeForGateway(ctx, opened, { bytes: Buffer.from(data, 'base64'), mediaType: type, name });
+  return toolResult(answered(stored));
+}
+
 /** Most bytes of progress in one call: a client that does not read them must not fill the memory. */
 const MAX_BYTES = 256 * 1024;
 const MAX_CHARS = 2000;
@@ -280,6 +292,7 @@ export const runTools: Runs<typeof mcpTools> = {
   get_invocation: getInvocation,
   answer_invocation: answerInvocation,
   cancel_invocation: cancelInvocation,
+  upload_file: uploadFile,
   get_balance: async (ctx, { opened }) => toolResult(await callEndpoint(ctx, opened, 'getBalance', {})),
 };
 
@@ -289,6 +302,7 @@ export const runAgentTools: Runs<typeof mcpAgentTools> = {
   get_invocation: getInvocation,
   answer_invocation: answerInvocation,
   cancel_invocation: cancelInvocation,
+  upload_file: uploadFile,
 };
 
 /** Sends each event of a request as a progress notification, if the client asked for any. */

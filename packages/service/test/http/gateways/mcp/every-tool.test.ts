@@ -55,6 +55,11 @@ const rules: Record<Tool, Rule> = {
     args: ({ openRequestId }) => ({ requestId: openRequestId }),
     ...{ stranger: 'NOT_FOUND', agent: 'NOT_FOUND' },
   },
+  upload_file: {
+    scope: 'invoke',
+    args: () => ({ name: 'a.txt', mediaType: 'text/plain', data: 'aGVsbG8=' }),
+    ...reading,
+  },
   get_balance: { scope: 'payments:read', args: () => ({}), ...reading },
   // The last: its request goes on.
   answer_invocation: {

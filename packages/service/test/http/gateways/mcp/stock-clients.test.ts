@@ -66,6 +66,7 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
       'get_invocation',
       'answer_invocation',
       'cancel_invocation',
+      'upload_file',
       'get_balance',
     ]);
     const found = await client.call('search_agents', { capabilities: ['mcp-test'] });
@@ -284,6 +285,7 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
       'get_invocation',
       'answer_invocation',
       'cancel_invocation',
+      'upload_file',
     ]);
     expect(tools[0]).toMatchObject({ title: 'Echo', description: expect.stringContaining('0.05 USDC') });
     const { data } = await client.call('invoke', { task: 'Directly.', maxCost: '0.05' });
