@@ -16,11 +16,14 @@ const OLDEST_COMMIT = '7e95b59a';
 const EXAMPLES = ['pay-with-x402-fetch', 'pay-as-v1-client', 'invoke-async', 'stream-an-answer', 'run-your-own-agent'];
 const START_WITHIN_MS = 120_000;
 /**
- * Fields that the data folder does not decide: of agents, health checks, the scores that are computed from them, and the addresses that the
- * code serves; of balances, the calls of the hour.
+ * Fields that the data folder does not decide: of agents, health checks, the scores that are computed from them, the addresses that the
+ * code serves, and when the code last gave its examples their types; of balances, the calls of the hour.
  */
 const CHANGING = {
-  '/agents/': new Set(['lastSeen', 'reputation', 'uptime', 'status', 'online', 'avgResponseTime', 'interfaces']),
+  '/agents/': new Set([
+    ...['lastSeen', 'reputation', 'uptime', 'status', 'online', 'avgResponseTime'],
+    ...['interfaces', 'updatedAt'],
+  ]),
   '/payments/balance': new Set(['callsLeft']),
 };
 

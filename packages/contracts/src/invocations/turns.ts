@@ -68,6 +68,7 @@ export const Turn = z.object({
   answeredAt: Timestamp.nullable(),
   action: z.enum(inputActions).nullable().describe('null: it was not answered.'),
 });
+export type Turn = z.infer<typeof Turn>;
 
 /** Fields of the record of an interactive request; others do not have them. */
 export const turnFields = {

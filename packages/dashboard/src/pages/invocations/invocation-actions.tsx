@@ -61,6 +61,7 @@ function RunAgainDialog({ record, onClose }: { record: DetailedRecord; onClose: 
     schema: InvocationRequest,
     toBody: ({ task, maxCost }) => ({
       ...bodyAgain(record),
+      interactive: true,
       task,
       ...(maxCost.trim() ? { maxCost: maxCost.trim() } : {}),
     }),

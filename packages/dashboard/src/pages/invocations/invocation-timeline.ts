@@ -50,9 +50,13 @@ function treasuryRefund({ detail, refund, completedAt }: DetailedRecord): Step[]
   return [{ title: 'Refunded', at: completedAt, tone: 'good', text: `${usdc(refund)} returned to the treasury` }];
 }
 
+const waitingText: Partial<Record<DetailedRecord['status'], string>> = {
+  processing: 'Agent is working',
+  input_required: 'Waiting for your answer',
+};
+
 function stillToCome({ status, deadline }: DetailedRecord): Step[] {
-  if (status === 'input_required') return [{ title: 'Waiting for an answer', at: deadline, tone: 'warn' }];
-  const title = status === 'processing' ? 'Agent is working' : 'Waiting for the agent';
+  const title = waitingText[status] ?? 'Waiting for the agent';
   return [
     { title, at: null, tone: 'warn' },
     { title: 'Deadline', at: deadline, tone: 'neutral' },

@@ -16,6 +16,7 @@ import { type DetailedRecord, isOpen } from './invocation.ts';
 import { InvocationActions } from './invocation-actions.tsx';
 import { InvocationContent } from './invocation-content.tsx';
 import { InvocationFacts } from './invocation-facts.tsx';
+import { QuestionCard } from './question-card.tsx';
 import { TimelineCard } from './timeline-card.tsx';
 
 /** Polling interval while it runs, since there is an event for its end but not for its start. */
@@ -53,6 +54,7 @@ const Invocation = ({ record }: { record: DetailedRecord }) => (
     {record.error && (
       <ErrorNote title={`Failed: ${record.error.code.replaceAll('_', ' ')}`} error={record.error.message} />
     )}
+    <QuestionCard record={record} />
     <div className="grid items-start gap-5 lg:grid-cols-[1fr_20rem]">
       <InvocationContent record={record} />
       <div className="min-w-0 space-y-5">

@@ -9,13 +9,17 @@ export type CallBody = Call<Api['invokeAgent']>['body'];
 const modes = ['stream', 'sync', 'async'] as const;
 export type Mode = (typeof modes)[number];
 
-/** The form of a call, with all values as typed. */
-export interface CallValues {
-  readonly task: string;
+/** Input for an agent, as typed. */
+export interface InputValues {
   /** JSON, or nothing. */
   readonly input: string;
   /** Fields of the input with unfinished JSON, as typed, by path. */
   readonly drafts: Readonly<Record<string, string>>;
+}
+
+/** The form of a call, with all values as typed. */
+export interface CallValues extends InputValues {
+  readonly task: string;
   /** One of the agent's capabilities, or '' for the agent as a whole. */
   readonly capability: string;
   readonly mode: Mode;
@@ -50,11 +54,16 @@ export function parseJson(text: string): Parsed {
   }
 }
 
-/** The form as a body of the API, at most for this amount. Input that is no JSON, or has a field that is none, is a text, which the schema refuses. */
+/** The input as a body of the API. One that is no JSON, or has a field that is none, is a text, which the schema refuses. */
+export function inputOf({ input, drafts }: InputValues): Record<string, unknown> {
+  const isFinished = Object.keys(drafts).length === 0;
+  const parsed = isFinished ? parseJson(input) : { problem: 'is incomplete' };
+  return ('value' in parsed ? parsed.value : input) as Record<string, unknown>;
+}
+
+/** The form as a body of the API, at most for this amount. */
 export function callBody(values: CallValues, nowMs: number, maxCost?: string): CallBody {
-  const isFinished = Object.keys(values.drafts).length === 0;
-  const parsed = isFinished ? parseJson(values.input) : { problem: 'is incomplete' };
-  const input = ('value' in parsed ? parsed.value : values.input) as Record<string, unknown>;
+  const input = inputOf(values);
   const isEmpty = typeof input === 'object' && input !== null && Object.keys(input).length === 0;
   return {
     task: values.task,

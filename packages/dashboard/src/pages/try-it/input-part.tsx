@@ -4,16 +4,16 @@ import type { Form } from '../../forms/use-form.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { Field } from '../../ui/controls/field.tsx';
 import { JsonInput } from '../../ui/controls/text-input.tsx';
-import { type CallValues, parseJson } from './call-values.ts';
+import { type InputValues, parseJson } from './call-values.ts';
 import { fieldsOf, isObject, problemAt, problemsBeside, withValue } from './input-fields.ts';
 import { draftKey, InputForm } from './input-form.tsx';
 
 interface InputPartProps {
-  readonly form: Form<CallValues>;
+  readonly form: Form<InputValues>;
   readonly types: AgentTypesPart;
 }
 
-/** Input of the call: a form of the agent's schema, or JSON. Both edit one text, so that each shows changes made in the other. */
+/** Input for the agent: a form of its schema, or JSON. Both edit one text, so that each shows changes made in the other. */
 export function InputPart({ form, types: { inputSchema, examples = [] } }: InputPartProps) {
   const [isJsonWanted, wantJson] = useState(false);
   const { values, set, problems, error } = form;

@@ -17,6 +17,7 @@ import { samplesOf } from '../invocations/call-samples.ts';
 import { isOpen } from '../invocations/invocation.ts';
 import { InvocationActions } from '../invocations/invocation-actions.tsx';
 import { InvocationFacts } from '../invocations/invocation-facts.tsx';
+import { QuestionCard } from '../invocations/question-card.tsx';
 import { ResultBlock } from '../invocations/result-block.tsx';
 import { TimelineCard } from '../invocations/timeline-card.tsx';
 import { AttemptError } from './attempt-error.tsx';
@@ -136,6 +137,7 @@ function AttemptPanel({ requestId, run }: AttemptPanelProps) {
   if (!record) return <Waiting error={error} onRetry={() => void refetch()} height="h-40" />;
   return (
     <>
+      <QuestionCard record={record} />
       <Card
         title={
           <span className="inline-flex items-center gap-2">
@@ -150,7 +152,11 @@ function AttemptPanel({ requestId, run }: AttemptPanelProps) {
           )}
           {isStream && <LiveAnswer events={run.events} isLive={run.isBusy} />}
           {record.status === 'completed' && <ResultBlock record={record} />}
-          {isOpen(record) && !isStream && <p className="text-muted">The agent is working…</p>}
+          {isOpen(record) && !isStream && (
+            <p className="text-muted">
+              {record.status === 'input_required' ? 'The agent waits for your answer.' : 'The agent is working…'}
+            </p>
+          )}
           <Link to="/invocations/$requestId" params={{ requestId }} className={linkClass}>
             Open this invocation
           </Link>

@@ -95,7 +95,8 @@ export function useOpenAttempt(agentId: string, { choice, wallet, channel }: Pay
     return {
       key: crypto.randomUUID(),
       agentId,
-      body: callBody(values, Date.now(), most),
+      // Questions of the agent are shown with a form, wherever its call is.
+      body: { ...callBody(values, Date.now(), most), interactive: true },
       quoteId: quote.quoteId,
       mode: values.mode,
       payer: wallet && (await payerOf(wallet, most)),
