@@ -13,6 +13,7 @@ const common = {
   stream: z.boolean().nullish(),
   max_cost: z.union([z.string().max(32), z.number()]).nullish(),
   metadata: z.record(z.string(), z.unknown()).nullish(),
+  interactive: z.boolean().nullish(),
 };
 
 /** Body of POST /v1/chat/completions; other fields go to the agent unchanged. */

@@ -33,7 +33,8 @@ function turnsOf({ inputTimeoutS, turn, turns, status, contentRemovedAt }: Invoc
   };
 }
 
-const toInputRequest = ({ inputId, turn, kind, message, schema, url, askedAt, expiresAt }: AskedTurn) => ({
+/** A question as its caller sees it. */
+export const toInputRequest = ({ inputId, turn, kind, message, schema, url, askedAt, expiresAt }: AskedTurn) => ({
   ...{ inputId, turn, kind, message },
   ...(schema === null ? {} : { schema }),
   ...(url === null ? {} : { url }),

@@ -1,6 +1,6 @@
 import type { InputAction } from '@agent-network/contracts/invocations/turns';
 import type { Sql, Tx } from '../../store/sql.ts';
-import { type Asked, type Invocation, statusesThatTake } from '../invocation.ts';
+import { type Asked, type AskedTurn, type Invocation, statusesThatTake } from '../invocation.ts';
 import { invocationColumns } from '../invocation-store.ts';
 
 export interface NewQuestion extends Pick<Asked, 'question' | 'state' | 'handle'> {
@@ -75,6 +75,25 @@ export async function findQuestion(sql: Sql, requestId: string, inputId: string)
   );
   return row ?? null;
 }
+
+/** A question of a request, by its id or its turn. */
+export async function findAskedTurn(
+  sql: Sql,
+  { inputId, requestId, turn }: NamedTurn,
+): Promise<(AskedTurn & { readonly requestId: string }) | null> {
+  const [row] = await sql.query<AskedTurn & { readonly requestId: string }>(
+    'find-asked-turn',
+    `select request_id as "requestId", turn, input_id as "inputId", kind, message, schema, url, asked_at as "askedAt",
+            expires_at as "expiresAt", answered_at as "answeredAt", action
+       from invocation_turn where input_id = $1 or (request_id = $2 and turn = $3)`,
+    [inputId ?? null, requestId ?? null, turn ?? null],
+  );
+  return row ?? null;
+}
+
+export type NamedTurn =
+  | { readonly inputId: string; readonly requestId?: never; readonly turn?: never }
+  | { readonly requestId: string; readonly turn: number; readonly inputId?: never };
 
 /** Counts an answer that does not fit. Returns how many there were to this open question; null: it is not open any more. */
 export async function countMisfit(sql: Sql, requestId: string, turn: number): Promise<number | null> {
@@ -193,6 +212,17 @@ export async function lastQuestionPosition(sql: Sql, requestId: string): Promise
     'last-question-position',
     `select max(position) as position from invocation_chunk where invocation_id = $1 and type = 'invocation.input_required'`,
     [requestId],
+  );
+  return row?.position ?? 0;
+}
+
+/** Position of a question in the stream of its request; 0: it is not there any more. */
+export async function questionPosition(sql: Sql, requestId: string, inputId: string): Promise<number> {
+  const [row] = await sql.query<{ position: number }>(
+    'question-position',
+    `select position from invocation_chunk
+      where invocation_id = $1 and type = 'invocation.input_required' and data->'inputRequest'->>'inputId' = $2`,
+    [requestId, inputId],
   );
   return row?.position ?? 0;
 }

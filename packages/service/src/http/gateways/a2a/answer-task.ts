@@ -2,7 +2,7 @@ import type { RequestRecord } from '@agent-network/contracts/invocations/invocat
 import type { InputAnswer, InputRequest } from '@agent-network/contracts/invocations/turns';
 import { hasEnded } from '../../../calls/invocation.ts';
 import { answerInput } from '../../../calls/turns/answer-question.ts';
-import { lastQuestionEvent, readAnswers } from '../../../calls/turns/read-answers.ts';
+import { questionEvent, readAnswers } from '../../../calls/turns/read-answers.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import { isObject, type Json } from '../../../lib/json/json-object.ts';
 import { answererOf } from '../../api/reader-of.ts';
@@ -46,7 +46,7 @@ export async function answerTask(
   if (given.some(({ messageId }) => messageId === message.messageId)) return { record, isRepeated: true, after: 0 };
   const { inputRequest } = record;
   if (record.status !== 'input_required' || !inputRequest) throw hasEnded(record.status) ? takesNone() : notWaiting();
-  const after = await lastQuestionEvent(ctx, taskId);
+  const after = await questionEvent(ctx, taskId, inputRequest.inputId);
   const named = { ...metadata, ...message.metadata }[INPUT];
   const { data } = await callEndpoint(ctx, call.opened, 'answerInput', {
     params: { requestId: taskId },

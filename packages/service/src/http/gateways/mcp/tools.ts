@@ -7,7 +7,7 @@ import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { hasEnded, isAtRest } from '../../../calls/invocation.ts';
 import { AUTO } from '../../../calls/start/invocation-purchase.ts';
 import type { StreamEvent } from '../../../calls/stream/read-stream.ts';
-import { lastQuestionEvent } from '../../../calls/turns/read-answers.ts';
+import { questionEvent } from '../../../calls/turns/read-answers.ts';
 import { readMediaType } from '../../../files/file-facts.ts';
 import { invalidFields } from '../../../lib/app-error.ts';
 import { answererOf, readerOf } from '../../api/reader-of.ts';
@@ -24,7 +24,7 @@ import {
   settlementAtEnd,
   startPurchase,
 } from '../common/purchase.ts';
-import { countRead } from '../common/read-room.ts';
+import { admitRead, countRead } from '../common/read-room.ts';
 import { textOf } from '../common/text-of.ts';
 import { callNameOf, type UndeliveredAnswers } from '../common/undelivered-answers.ts';
 import type { ToolCallContext } from './call-context.ts';
@@ -252,9 +252,14 @@ const tokenHeaders = (answerToken: string | undefined): Record<string, string> =
 /** Answers the question of a request, then waits for its end or its next question. */
 async function answerInvocation(ctx: HttpContext, { opened, args, call }: ToolCall<typeof mcpTools.answer_invocation>) {
   const { requestId, waitSeconds, answerToken, ...answer } = args;
-  const after = await lastQuestionEvent(ctx, requestId);
+  const after = await questionEvent(ctx, requestId, answer.inputId);
   const headers = tokenHeaders(answerToken);
   const first = await callEndpoint(ctx, opened, 'answerInput', { params: { requestId }, headers, body: answer });
+  if (isAtRest(first.data.status)) {
+    // The answer came before: this only reads.
+    admitRead(opened, 'getInvocation');
+    countRead(opened, 'getInvocation', first.json);
+  }
   if (isAtRest(first.data.status) || waitSeconds === 0) return recordResult(first);
   const reader = await answererOf(ctx, opened.caller, { requestId, headers });
   const following = { waitMs: waitSeconds * 1000, signal: call.mcpReq.signal, tell: progressOf(call), after };

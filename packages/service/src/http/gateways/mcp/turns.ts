@@ -3,7 +3,7 @@ import type { InputRequest } from '@agent-network/contracts/invocations/turns';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import { type InputRequiredResult, inputRequired } from '@modelcontextprotocol/server';
 import { hasEnded } from '../../../calls/invocation.ts';
-import { lastQuestionEvent } from '../../../calls/turns/read-answers.ts';
+import { questionEvent } from '../../../calls/turns/read-answers.ts';
 import { AppError } from '../../../lib/app-error.ts';
 import { encode } from '../../answer/errors.ts';
 import type { HttpContext } from '../../request/http-context.ts';
@@ -42,7 +42,7 @@ export async function resume(ctx: HttpContext, asked: AskedCall): Promise<Resume
   const question = (before.first.data as RequestRecord).inputRequest;
   const response = mcpReq.inputResponses?.[inputId];
   const isOpen = question?.inputId === inputId && response !== undefined;
-  const after = await lastQuestionEvent(ctx, requestId);
+  const after = await questionEvent(ctx, requestId, inputId);
   const outcome = isOpen ? await answer(ctx, asked.opened, { requestId, question, response }) : nothingWrong;
   const started = { ...before, ending: ctx.runner.ending(requestId), settlement: settlementOf(ctx, asked, before) };
   return { started, after, ...outcome };

@@ -2,6 +2,7 @@ import type { RequestRecord } from '@agent-network/contracts/invocations/invocat
 import { readToolCalls, type ToolCall } from '../../../calls/protocols/openai/openai-result.ts';
 import { textOf } from '../common/text-of.ts';
 import { responseFailure } from './errors.ts';
+import { questionCall, responseIdOf } from './questions.ts';
 
 /** Characters per token, for agents that do not count tokens. */
 const CHARS_PER_TOKEN = 4;
@@ -72,41 +73,54 @@ export function answerOf(result: unknown): ModelAnswer {
   };
 }
 
+/** The answer of a request so far: its result, or the question that it waits with. */
+export const modelAnswerOf = ({ result, inputRequest }: Partial<RequestRecord>): ModelAnswer =>
+  inputRequest
+    ? { text: '', refusal: null, toolCalls: [questionCall(inputRequest)], finishReason: 'tool_calls' }
+    : answerOf(result);
+
 /** Fields that this node adds to an answer. `repeated`: the answer is of a purchase from before this call, which bought nothing. */
-export const ourPart = ({ requestId, status, cost, refund, usage, result }: RequestRecord, isRepeated: boolean) => ({
+export const ourPart = (
+  { requestId, status, cost, refund, usage, result, inputRequest }: RequestRecord,
+  isRepeated: boolean,
+) => ({
   request_id: requestId,
   status,
   cost,
   refund,
   ...(usage ? { usage } : {}),
   ...(isRepeated ? { repeated: true } : {}),
-  result,
+  ...(inputRequest ? { input_request: inputRequest } : { result }),
 });
+
+/** True for a request that has ended without a result. */
+export const isFailed = ({ status }: Pick<RequestRecord, 'status'>): boolean =>
+  status === 'failed' || status === 'cancelled';
 
 const secondsOf = (timestamp: string) => Math.floor(Date.parse(timestamp) / 1000);
 
-const chatHead = (object: string, record: Pick<RequestRecord, 'requestId' | 'agentId' | 'createdAt'>) => ({
-  id: record.requestId,
+const chatHead = (object: string, record: ChunkHead) => ({
+  id: responseIdOf(record),
   object,
   created: secondsOf(record.createdAt),
   model: record.agentId,
 });
 
-/** A completed request as a chat completion. */
+/** A request that is completed, or asks, as a chat completion. Its cost and usage are in the last one alone. */
 export function chatCompletion(record: RequestRecord, promptChars: number, isRepeated: boolean) {
-  const { text, refusal, toolCalls, finishReason } = answerOf(record.result);
+  const { text, refusal, toolCalls, finishReason } = modelAnswerOf(record);
   const content = text === '' && toolCalls.length > 0 ? null : text;
   const tools = toolCalls.length === 0 ? {} : { tool_calls: toolCalls };
   const message = { role: 'assistant', content, refusal, ...tools };
   return {
     ...chatHead('chat.completion', record),
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
-    usage: usageOf(record, promptChars),
+    ...(record.inputRequest ? {} : { usage: usageOf(record, promptChars) }),
     agent_network: ourPart(record, isRepeated),
   };
 }
 
-type ChunkHead = Pick<RequestRecord, 'requestId' | 'agentId' | 'createdAt'>;
+type ChunkHead = Pick<RequestRecord, 'requestId' | 'agentId' | 'createdAt' | 'turn'>;
 
 /** A piece of the answer, as a chunk of a chat completion. */
 export const chatChunk = (head: ChunkHead, delta: object, finish: FinishReason | null = null) => ({
@@ -119,14 +133,14 @@ export function lastChatChunks(
   record: RequestRecord,
   { promptChars, includesUsage, isRepeated }: LastChunks,
 ): object[] {
-  const { toolCalls, finishReason } = answerOf(record.result);
+  const { toolCalls, finishReason } = modelAnswerOf(record);
   const tools = toolCalls.map((call, index) => ({ index, ...call }));
   const end = { ...chatChunk(record, {}, finishReason), agent_network: ourPart(record, isRepeated) };
   const usage = { ...chatHead('chat.completion.chunk', record), choices: [], usage: usageOf(record, promptChars) };
   return [
     ...(tools.length > 0 ? [chatChunk(record, { tool_calls: tools })] : []),
     end,
-    ...(includesUsage ? [usage] : []),
+    ...(includesUsage && !record.inputRequest ? [usage] : []),
   ];
 }
 
@@ -139,7 +153,8 @@ export interface LastChunks {
 const responseStatus = {
   pending: 'queued',
   processing: 'in_progress',
-  input_required: 'in_progress',
+  // Its question is a tool call, as that of a model.
+  input_required: 'completed',
   completed: 'completed',
   failed: 'failed',
   cancelled: 'cancelled',
@@ -193,10 +208,11 @@ export interface Responded {
 /** A request as a response, in any state. */
 export function responseOf(record: ResponseRecord, { promptChars, previousId = null, isRepeated = false }: Responded) {
   const isDone = record.status === 'completed';
-  const answer = isDone ? answerOf(record.result) : null;
+  const id = responseIdOf(record);
+  const answer = isDone || record.inputRequest ? modelAnswerOf(record) : null;
   const reason = answer && incompleteBecause[answer.finishReason];
   return {
-    id: record.requestId,
+    id,
     object: 'response',
     created_at: secondsOf(record.createdAt),
     status: reason ? 'incomplete' : responseStatus[record.status],
@@ -205,7 +221,7 @@ export function responseOf(record: ResponseRecord, { promptChars, previousId = n
     incomplete_details: reason ? { reason } : null,
     instructions: null,
     metadata: record.metadata ?? {},
-    output: answer ? outputOf(record.requestId, answer) : [],
+    output: answer ? outputOf(id, answer) : [],
     parallel_tool_calls: true,
     previous_response_id: previousId,
     temperature: null,
@@ -221,6 +237,7 @@ export function responseOf(record: ResponseRecord, { promptChars, previousId = n
       ...(record.usage ? { usage: record.usage } : {}),
       ...(isRepeated ? { repeated: true } : {}),
       ...(isDone ? { result: record.result } : {}),
+      ...(record.inputRequest ? { input_request: record.inputRequest } : {}),
     },
   };
 }

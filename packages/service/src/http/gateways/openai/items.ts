@@ -37,7 +37,8 @@ const contentOf = (content: Message['content']): Message['content'] =>
     ? content.map((part) => (textTypes.has(part.type) ? { type: 'text', text: part.text } : part))
     : content;
 
-function textOfOutput(output: unknown): string {
+/** The text of the result of a tool. */
+export function textOfOutput(output: unknown): string {
   if (typeof output === 'string') return output;
   const parts = Array.isArray(output) ? output : [];
   const texts = parts.flatMap((part) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []));

@@ -1,8 +1,10 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import type { Context, Hono } from 'hono';
-import { hasEnded } from '../../../calls/invocation.ts';
+import type { KnownCaller } from '../../../accounts/caller.ts';
+import { hasEnded, isAtRest } from '../../../calls/invocation.ts';
 import { AUTO, keylessResourceOf, resourceOf } from '../../../calls/start/invocation-purchase.ts';
-import { AppError, invalidFields } from '../../../lib/app-error.ts';
+import { findAsked } from '../../../calls/turns/read-answers.ts';
+import { AppError, invalidFields, notFound } from '../../../lib/app-error.ts';
 import type { AnswerRoom } from '../../answer/answer-room.ts';
 import { streamBody } from '../../answer/sse.ts';
 import { countUntilTaken, linkOf } from '../../api/mount.ts';
@@ -11,7 +13,7 @@ import type { HttpContext } from '../../request/http-context.ts';
 import { MAX_BODY_BYTES, readBody } from '../../request/read-body.ts';
 import { recordRequest } from '../../request/record-request.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
-import { MAX_WAIT_MS } from '../common/follow.ts';
+import { follow, MAX_WAIT_MS } from '../common/follow.ts';
 import { gatewayErrorOf, gatewayJson, gatewayStream } from '../common/gateway-error.ts';
 import {
   type GatewayRequest,
@@ -20,12 +22,13 @@ import {
   readForGateway,
 } from '../common/gateway-request.ts';
 import { followStarted, isRepetition, settlementAtEnd } from '../common/purchase.ts';
-import { admitRead, streamedTo } from '../common/read-room.ts';
-import { answerOf, chatCompletion, responseOf } from './answers.ts';
+import { admitRead, countRead, streamedTo } from '../common/read-room.ts';
+import { answerOf, chatCompletion, isFailed, responseOf } from './answers.ts';
 import { failedRequest, openAiError } from './errors.ts';
 import { autoModel, listModels, modelOfDetail } from './models.ts';
 import { type Bought, createPurchases, type Purchases } from './purchases.ts';
-import { modelIdOf, type OpenAiRequest, readChatRequest, readResponseRequest } from './requests.ts';
+import { type AnsweredRequest, answerQuestion, requestOfResponse, responseIdOf, type SentAnswer } from './questions.ts';
+import { type AnswerRequest, modelIdOf, type OpenAiRequest, readChatRequest, readResponseRequest } from './requests.ts';
 import { chatStream, responseStream, type StreamedRequest } from './streams.ts';
 
 interface Mounted {
@@ -129,30 +132,93 @@ async function readJson({ ctx }: Mounted, unread: GatewayRequest) {
 
 const chat: Route = async (mounted, unread) => {
   const { opened, body } = await readJson(mounted, unread);
-  const request = readChatRequest(body);
+  const request = readChatRequest(body, askerOf(opened));
+  if ('answer' in request) return answerChat(mounted.ctx, opened, request);
   const started = await buy(mounted, opened, request);
   const promptChars = promptCharsOf(request);
   if (request.isStreamed)
     return streamBought(mounted.ctx, opened, started, chatStream, streamedOf(started, request, null));
   const record = await ended(mounted.ctx, opened, started, request);
-  if (record.status !== 'completed') return failedRequest(record);
+  if (isFailed(record)) return failedRequest(record);
   return { status: 200, body: chatCompletion(record, promptChars, isRepetition(started)) };
 };
+
+const askerOf = ({ caller }: GatewayRequest) => ({ canBeAsked: caller.kind !== 'anonymous' });
+
+/** Answers the question that a request waits with, and returns its next completion. */
+async function answerChat(ctx: HttpContext, opened: GatewayRequest, request: AnswerRequest): Promise<Answer> {
+  const answered = await sendAnswer(ctx, opened, request.answer);
+  if (request.isStreamed) return stream(ctx, opened, chatStream, streamedAnswer(answered, request));
+  const record = await endedAnswer(ctx, opened, answered);
+  if (isFailed(record)) return failedRequest(record);
+  return { status: 200, body: chatCompletion(record, request.answer.text.length, answered.isRepeated) };
+}
+
+/** Answers the question that a response ended with, and returns the next response. */
+async function answerResponse(ctx: HttpContext, opened: GatewayRequest, request: AnswerRequest): Promise<Answer> {
+  const { answer, previousId, isBackground, isStreamed } = request;
+  const asked = await findAsked(ctx, { inputId: answer.inputId });
+  if (previousId !== null && asked && requestOfResponse(previousId).requestId !== asked.requestId)
+    throw badPrevious('does not name the response with this function call');
+  const answered = await sendAnswer(ctx, opened, answer);
+  if (isStreamed) return stream(ctx, opened, responseStream, streamedAnswer(answered, request));
+  const record = isBackground ? answered.record.data : await endedAnswer(ctx, opened, answered);
+  return {
+    status: 200,
+    body: responseOf(record, { promptChars: answer.text.length, previousId, isRepeated: answered.isRepeated }),
+  };
+}
+
+/** Sends an answer. One that came before only reads, and counts as such. */
+async function sendAnswer(ctx: HttpContext, opened: GatewayRequest, answer: SentAnswer): Promise<AnsweredRequest> {
+  const answered = await answerQuestion(ctx, opened, answer);
+  if (answered.isRepeated) admitRead(opened, 'getInvocation');
+  return answered;
+}
+
+const streamedAnswer = (
+  { record: { data }, after, isRepeated }: AnsweredRequest,
+  { answer, includesUsage, previousId }: AnswerRequest,
+): StreamedRequest => ({
+  ...{ requestId: data.requestId, agentId: data.agentId, createdAt: data.createdAt, turn: data.turn, after },
+  ...{ promptChars: answer.text.length, includesUsage, previousId, isRepeated, lose: () => undefined },
+});
+
+/** The record of an answered request, once it has ended or asks again. */
+async function endedAnswer(
+  ctx: HttpContext,
+  opened: GatewayRequest,
+  { record, isRepeated }: AnsweredRequest,
+): Promise<RequestRecord> {
+  const { requestId } = record.data;
+  if (isRepeated) {
+    countRead(opened, 'getInvocation', record.json);
+    return record.data;
+  }
+  const following = { waitMs: MAX_WAIT_MS, signal: opened.c.req.raw.signal };
+  const { data } = await follow(ctx, opened.caller as KnownCaller, requestId, following);
+  if (!isAtRest(data.status)) throw stillRuns(data);
+  return data;
+}
 
 const badPrevious = (message: string) => invalidFields([{ path: 'previous_response_id', message }]);
 
 const createResponse: Route = async (mounted, unread) => {
   const { ctx } = mounted;
   const { opened, body } = await readJson(mounted, unread);
-  const request = await readResponseRequest(body, async (requestId) => {
+  const findPrevious = async (responseId: string) => {
+    const { requestId } = requestOfResponse(responseId);
     const { data } = await callEndpoint(ctx, opened, 'getInvocation', { params: { requestId } }).catch((error) => {
       if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
       throw badPrevious('does not name one of your responses');
     });
+    if (data.inputRequest) throw badPrevious('needs the function_call_output of its function call');
     if (data.status !== 'completed') throw badPrevious('names a response that is not completed');
     const { text, toolCalls } = answerOf(data.result);
     return { task: data.task, answer: text, toolCalls };
-  });
+  };
+  const request = await readResponseRequest(body, { ...askerOf(opened), findPrevious });
+  if ('answer' in request) return answerResponse(ctx, opened, request);
   const started = await buy(mounted, opened, request);
   if (request.isStreamed) {
     return streamBought(ctx, opened, started, responseStream, streamedOf(started, request, request.previousId));
@@ -172,17 +238,30 @@ const readResponse: Route = async (mounted, opened) => {
 };
 
 const wholeResponse: Route = async ({ ctx }, opened) => {
-  const requestId = opened.c.req.param('id') ?? '';
+  const { requestId, turn } = requestOfResponse(opened.c.req.param('id') ?? '');
   const { data } = await callEndpoint(ctx, opened, 'getInvocation', {
     params: { requestId },
     headers: readHeaders(opened),
   });
-  return { status: 200, body: responseOf(data, { promptChars: data.task.length }) };
+  const record = await ofTurn(ctx, data, turn);
+  return { status: 200, body: responseOf(record, { promptChars: data.task.length }) };
 };
+
+/** A request as the response of a turn has it: earlier ones end with a question. Throws NOT_FOUND for a turn to come. */
+async function ofTurn(ctx: HttpContext, record: RequestRecord, turn: number): Promise<RequestRecord> {
+  const { requestId, turn: current = 1 } = record;
+  if (turn === current) return record;
+  const asked = turn < current ? await findAsked(ctx, { requestId, turn }) : null;
+  if (!asked) throw notFound('response');
+  const { usage: _, ...rest } = record;
+  const inputRequest = asked.question;
+  return { ...rest, turn, inputRequest, status: 'input_required', cost: null, refund: null, error: null, result: null };
+}
 
 /** OpenAI's API answers a second cancellation with the response that was cancelled. */
 const cancelResponse: Route = async (mounted, opened) => {
-  const params = { requestId: opened.c.req.param('id') ?? '' };
+  const { requestId } = requestOfResponse(opened.c.req.param('id') ?? '');
+  const params = { requestId };
   const call = { params, headers: readHeaders(opened) };
   const refused = await callEndpoint(mounted.ctx, opened, 'cancelInvocation', call).then(
     () => null,
@@ -232,12 +311,16 @@ async function ended(
     await settlementAtEnd(ctx, opened, bought, ctx.baseUrl + resource);
     return data as RequestRecord;
   }
+  if (isAtRest(data.status)) return data as RequestRecord;
   bought.lose();
-  throw new AppError(
-    'UNAVAILABLE',
-    `The request ${data.requestId} still runs. Read it with GET /v1/responses/${data.requestId}.`,
-  );
+  throw stillRuns(data);
 }
+
+const stillRuns = (record: Pick<RequestRecord, 'requestId' | 'turn'>) =>
+  new AppError(
+    'UNAVAILABLE',
+    `The request ${record.requestId} still runs. Read it with GET /v1/responses/${responseIdOf(record)}.`,
+  );
 
 function streamedOf(bought: Bought, request: OpenAiRequest, previousId: string | null): StreamedRequest {
   const { requestId, agentId, createdAt } = bought.first.data;

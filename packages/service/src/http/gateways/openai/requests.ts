@@ -3,8 +3,10 @@ import type { z } from 'zod';
 import { agentIdOf } from '../../../agents/agent-slug.ts';
 import type { ToolCall } from '../../../calls/protocols/openai/openai-result.ts';
 import { AppError, invalidFields } from '../../../lib/app-error.ts';
+import type { Json } from '../../../lib/json/json-object.ts';
 import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
-import { messagesOf, toolParameters } from './items.ts';
+import { messagesOf, textOfOutput, toolParameters } from './items.ts';
+import { type SentAnswer, sentAnswer, withoutAgentInput } from './questions.ts';
 
 /** A request as the invocation that it is. */
 export interface OpenAiRequest {
@@ -16,18 +18,43 @@ export interface OpenAiRequest {
   readonly body: { readonly task: string; readonly [field: string]: unknown };
 }
 
+/** Form in which a client gets the answer. */
+type Sending = Omit<OpenAiRequest, 'agentId' | 'body'>;
+
+/** An answer to a question of an agent, in place of a purchase. */
+export interface AnswerRequest extends Sending {
+  readonly answer: SentAnswer;
+  readonly previousId: string | null;
+}
+
+/** `canBeAsked`: the caller has an API key, by which it can answer. */
+interface Asker {
+  readonly canBeAsked: boolean;
+}
+
 /** Reads the body of POST /v1/chat/completions. Throws VALIDATION_ERROR with the field of the request. */
-export function readChatRequest(given: unknown): OpenAiRequest {
+export function readChatRequest(given: unknown, { canBeAsked }: Asker): OpenAiRequest | AnswerRequest {
   const request = parse(ChatRequest, given);
-  const { model, messages, stream, stream_options, max_cost, metadata, ...parameters } = request;
+  const { model, messages, stream, stream_options, max_cost, metadata, ...rest } = request;
+  const sending = {
+    isStreamed: stream ?? false,
+    includesUsage: stream_options?.include_usage ?? false,
+    isBackground: false,
+  };
+  const last = messages.at(-1);
+  const answer = last?.role === 'tool' ? sentAnswer(last.tool_call_id, textOfContent(last.content)) : null;
+  if (answer) return { ...sending, answer, previousId: null };
+  const { parameters, isInteractive } = withoutAgentInput(rest);
   const { task, context } = readConversation(messages);
   if (task === null) throw invalidFields([{ path: 'messages', message: 'has no message of the user with text' }]);
   return {
     agentId: modelIdOf(model),
-    isStreamed: stream ?? false,
-    includesUsage: stream_options?.include_usage ?? false,
-    isBackground: false,
-    body: bodyOf({ task, context, input: { messages, ...parameters }, max_cost, metadata }),
+    ...sending,
+    body: bodyOf({
+      ...{ task, context, max_cost, metadata },
+      input: { messages, ...parameters },
+      isInteractive: isInteractive && canBeAsked,
+    }),
   };
 }
 
@@ -42,13 +69,17 @@ export interface PreviousResponse {
 /** Reads the body of POST /v1/responses. `findPrevious` reads the response that it names. */
 export async function readResponseRequest(
   given: unknown,
-  findPrevious: (id: string) => Promise<PreviousResponse>,
-): Promise<OpenAiRequest & { readonly previousId: string | null }> {
+  { canBeAsked, findPrevious }: Asker & { readonly findPrevious: (id: string) => Promise<PreviousResponse> },
+): Promise<(OpenAiRequest & { readonly previousId: string | null }) | AnswerRequest> {
   const request = parse(ResponseRequest, given);
-  const { model, input, instructions, stream, background, previous_response_id, max_cost, metadata, ...parameters } =
-    request;
+  const { model, input, instructions, stream, background, previous_response_id, max_cost, metadata, ...rest } = request;
   if (stream && background)
     throw invalidFields([{ path: 'background', message: 'cannot be used together with stream' }]);
+  const sending = { isStreamed: stream ?? false, includesUsage: true, isBackground: background ?? false };
+  const last: Json | undefined = typeof input === 'string' ? undefined : input.at(-1);
+  const answer = last?.type === 'function_call_output' ? sentAnswer(last.call_id, textOfOutput(last.output)) : null;
+  if (answer) return { ...sending, answer, previousId: previous_response_id ?? null };
+  const { parameters, isInteractive } = withoutAgentInput(rest);
   const previous = previous_response_id ? await findPrevious(previous_response_id) : null;
   const messages = [
     ...(instructions ? [{ role: 'system', content: instructions }] : []),
@@ -60,12 +91,11 @@ export async function readResponseRequest(
   return {
     agentId: modelIdOf(model),
     previousId: previous_response_id ?? null,
-    isStreamed: stream ?? false,
-    includesUsage: true,
-    isBackground: background ?? false,
+    ...sending,
     body: bodyOf({
       ...{ task, context, max_cost, metadata },
       input: { messages, ...parameters, ...toolParameters(parameters) },
+      isInteractive: isInteractive && canBeAsked,
     }),
   };
 }
@@ -88,13 +118,15 @@ function bodyOf(parts: {
   readonly input: object;
   readonly max_cost: string | number | null | undefined;
   readonly metadata: Record<string, unknown> | null | undefined;
+  readonly isInteractive: boolean;
 }): OpenAiRequest['body'] {
-  const { task, context, input, max_cost, metadata } = parts;
+  const { task, context, input, max_cost, metadata, isInteractive } = parts;
   return {
     ...{ task, input },
     ...(context === null ? {} : { context }),
     ...(max_cost === null || max_cost === undefined ? {} : { maxCost: String(max_cost) }),
     ...(metadata ? { metadata } : {}),
+    ...(isInteractive ? { interactive: true } : {}),
   };
 }
 

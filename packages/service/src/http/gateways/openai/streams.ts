@@ -1,11 +1,23 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
+import type { InputRequest } from '@agent-network/contracts/invocations/turns';
 import type { ToolCall } from '../../../calls/protocols/openai/openai-result.ts';
+import { readUnowned } from '../../../calls/read-invocation.ts';
 import { readStream, type StreamEvent } from '../../../calls/stream/read-stream.ts';
 import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { textOf } from '../common/text-of.ts';
-import { answerOf, chatChunk, functionCall, lastChatChunks, outputMessage, outputText, responseOf } from './answers.ts';
+import {
+  chatChunk,
+  functionCall,
+  isFailed,
+  lastChatChunks,
+  modelAnswerOf,
+  outputMessage,
+  outputText,
+  responseOf,
+} from './answers.ts';
 import { cutOff, failedRequest, responseFailure } from './errors.ts';
+import { responseIdOf } from './questions.ts';
 
 /** A request with a streamed answer. */
 export interface StreamedRequest {
@@ -17,12 +29,25 @@ export interface StreamedRequest {
   readonly previousId: string | null;
   /** True when the request was bought before: the stream only reads, and is marked as a repetition. */
   readonly isRepeated: boolean;
+  /** Turn of the answer; undefined: the first. */
+  readonly turn?: number | undefined;
+  /** The last event that the client has; undefined: none. */
+  readonly after?: number | undefined;
   /** Marks the answer as undelivered, so that the same call of its account finds this purchase. */
   readonly lose: () => void;
 }
 
 const isEnd = ({ type }: StreamEvent) =>
   type === 'invocation.completed' || type === 'invocation.failed' || type === 'invocation.cancelled';
+
+/** The record that an answer ends with: at the end of the request, or at the question that it waits with; null: it goes on. */
+async function lastRecord(ctx: HttpContext, requestId: string, event: StreamEvent): Promise<RequestRecord | null> {
+  if (isEnd(event)) return recordOf(event);
+  if (event.type !== 'invocation.input_required') return null;
+  const now = await readUnowned(ctx, requestId);
+  const { inputRequest } = event.data as { readonly inputRequest: InputRequest };
+  return now?.inputRequest?.inputId === inputRequest.inputId ? JSON.parse(encodeJson(now).toString()) : null;
+}
 
 const recordOf = ({ data }: StreamEvent): RequestRecord => JSON.parse(encodeJson(data).toString());
 
@@ -56,19 +81,19 @@ export async function* chatStream(
   const { requestId } = streamed;
   let hasText = false;
   yield dataLine(chatChunk(streamed, { role: 'assistant', content: '' }));
-  for await (const event of readStream(ctx, requestId, 0, signal)) {
+  for await (const event of readStream(ctx, requestId, streamed.after ?? 0, signal)) {
     const delta = deltaOf(event);
     if (delta !== null) {
       hasText = true;
       yield dataLine(chatChunk(streamed, { content: delta }));
     }
-    if (!isEnd(event)) continue;
-    const record = recordOf(event);
-    if (record.status !== 'completed') {
+    const record = await lastRecord(ctx, requestId, event);
+    if (!record) continue;
+    if (isFailed(record)) {
       yield dataLine(failedRequest(record).body);
       return;
     }
-    const { text, toolCalls } = answerOf(record.result);
+    const { text, toolCalls } = modelAnswerOf(record);
     if (!hasText && (text !== '' || toolCalls.length === 0)) yield dataLine(chatChunk(streamed, { content: text }));
     for (const chunk of lastChatChunks(record, streamed)) yield dataLine(chunk);
     yield dataLine('[DONE]');
@@ -91,33 +116,34 @@ export async function* responseStream(
   const send = (type: string, fields: object) =>
     `event: ${type}\n${dataLine({ type, sequence_number: sequence++, ...fields })}`;
   const open = responseOf({ ...streamed, status: 'processing' }, streamed);
-  const place = { item_id: `msg_${requestId}`, output_index: 0, content_index: 0 };
+  const id = responseIdOf(streamed);
+  const place = { item_id: `msg_${id}`, output_index: 0, content_index: 0 };
   yield send('response.created', { response: open });
   yield send('response.in_progress', { response: open });
-  yield send('response.output_item.added', { output_index: 0, item: outputMessage(requestId, null) });
+  yield send('response.output_item.added', { output_index: 0, item: outputMessage(id, null) });
   yield send('response.content_part.added', { ...place, part: outputText('') });
-  for await (const event of readStream(ctx, requestId, 0, signal)) {
+  for await (const event of readStream(ctx, requestId, streamed.after ?? 0, signal)) {
     const delta = deltaOf(event);
     if (delta !== null) {
       text += delta;
       yield send('response.output_text.delta', { ...place, delta, logprobs: [] });
     }
-    if (!isEnd(event)) continue;
-    const record = recordOf(event);
+    const record = await lastRecord(ctx, requestId, event);
+    if (!record) continue;
     const response = responseOf(record, streamed);
-    if (record.status !== 'completed') {
+    if (isFailed(record)) {
       yield send('response.failed', { response: { ...response, status: 'failed', error: responseFailure(record) } });
       return;
     }
-    const answer = answerOf(record.result);
+    const answer = modelAnswerOf(record);
     const whole = text === '' ? answer.text : text;
     if (text === '' && whole !== '') yield send('response.output_text.delta', { ...place, delta: whole, logprobs: [] });
     yield send('response.output_text.done', { ...place, text: whole, logprobs: [] });
     yield send('response.content_part.done', { ...place, part: outputText(whole) });
-    yield send('response.output_item.done', { output_index: 0, item: outputMessage(requestId, whole) });
+    yield send('response.output_item.done', { output_index: 0, item: outputMessage(id, whole) });
     for (const [index, call] of answer.toolCalls.entries()) yield* toolCallEvents(call, index + 1, send);
     // The message was begun before it was known that the answer has none.
-    const output = [outputMessage(requestId, whole), ...answer.toolCalls.map(functionCall)];
+    const output = [outputMessage(id, whole), ...answer.toolCalls.map(functionCall)];
     yield send(`response.${response.status}`, { response: { ...response, output } });
     return;
   }
