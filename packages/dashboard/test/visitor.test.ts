@@ -98,6 +98,61 @@ it('a visitor runs a free agent by keyboard, without an account, with the fields
   await expectAccessible(page);
 });
 
+it.each(['free', 'paid'] as const)('a visitor answers what a %s agent asks: one call, at its price', async (kind) => {
+  const agent = kind === 'free' ? free : paid;
+  const paying = kind === 'paid' ? await payer() : null;
+  const { page } = paying ?? (await world.newPage());
+  if (!paying) await page.goto(pathOf(free, 'Visited'));
+  const schema = {
+    type: 'object',
+    properties: { day: { enum: ['Monday', 'Friday'] }, guests: { type: 'integer', minimum: 1, title: 'Guests' } },
+    required: ['day'],
+  };
+  const questions = [
+    { message: MARKUP, schema },
+    { message: 'Consent.', kind: 'link', url: 'https://consent.example/page' },
+    { message: 'Anything else?' },
+  ];
+  agent.behave((request, response) => {
+    const answers: { input?: object; message?: string; action: string }[] = request.body.answers ?? [];
+    const next = questions[answers.length];
+    const body = next
+      ? { status: 'input_required', input: next }
+      : { result: answers.map(({ action, input, message }) => ({ action, input, message })) };
+    return answerWith(200, body)(request, response);
+  });
+  if (!paying) {
+    await page.getByLabel('Task').fill('book');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+  } else {
+    await quote(page, 'book');
+    await pay(page);
+  }
+  const question = page.getByRole('region', { name: 'Question' });
+  await question.getByText(MARKUP, { exact: true }).waitFor();
+  await expectAccessible(page);
+  await keepPictures(page, 'visitor-question');
+  await question.getByLabel('day').selectOption('Friday');
+  await question.getByLabel('Guests').fill('0');
+  await question.getByRole('button', { name: 'Send answer' }).click();
+  await said(page, /guests/i);
+  await question.getByLabel('Guests').fill('2');
+  await question.getByRole('button', { name: 'Send answer' }).dblclick();
+  await question.getByText('consent.example', { exact: true }).waitFor();
+  await page.reload();
+  await question.getByRole('link', { name: 'https://consent.example/page' }).waitFor();
+  await question.getByRole('button', { name: "I'm done there" }).click();
+  await question.getByText('Anything else?').waitFor();
+  await question.getByRole('button', { name: 'Decline' }).click();
+  await answered(page);
+  expect(JSON.parse((await page.locator('.answer pre').textContent()) ?? '')).toMatchObject([
+    { action: 'accept', input: { day: 'Friday', guests: 2 } },
+    { action: 'accept' },
+    { action: 'decline' },
+  ]);
+  if (paying) expect(await paying.held()).toBe(1_000_000n - PRICE);
+});
+
 it('a visitor runs a free agent on the front page; the answer comes with its cost and a receipt', async () => {
   await world.h.ctx.db.query('best', `update agent set reputation = 1000 where id = '${free.id}'`);
   const { page } = await world.newPage();

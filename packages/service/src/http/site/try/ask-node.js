@@ -23,27 +23,40 @@ export async function startCall({ agentId, body, key, payment, isTest }) {
   const headers = { 'content-type': 'application/json', 'idempotency-key': key };
   if (payment) headers['payment-signature'] = payment;
   if (isTest) headers['x-payment-method'] = 'test_funds';
+  return askUntilClear(`/x402/${agentId}`, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+async function askUntilClear(path, call) {
   for (let at = 0; ; at += 1) {
-    const answer = await ask(`/x402/${agentId}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(
-      () => null,
-    );
+    const answer = await ask(path, call).catch(() => null);
     if (answer && !isUnclear(answer)) return answer;
     if (at === WAITS_MS.length) return null;
     await pause(WAITS_MS[at]);
   }
 }
 
+const isAsked = ({ inputRequest }, answeredId) => inputRequest !== undefined && inputRequest.inputId !== answeredId;
+
 const hasEnded = ({ status }) => status === 'completed' || status === 'failed' || status === 'cancelled';
 
-/** The record of a call once it has ended, however long the node cannot be reached; an answer that is an error when it cannot be read. */
-export async function awaitEnd({ requestId, resultToken }) {
+/**
+ * The record of a call once it has ended, or asks what was not answered yet, however long the node cannot be reached; an answer that is an
+ * error when it cannot be read.
+ */
+export async function awaitEnd({ requestId, resultToken, answeredId }) {
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(MAX_MS, waitMs * 1.5)) {
     const answer = await ask(`/invoke/${requestId}`, { headers: { 'x-result-token': resultToken } }).catch(() => null);
-    if (answer?.data && hasEnded(answer.data)) return answer;
+    if (answer?.data && (hasEnded(answer.data) || isAsked(answer.data, answeredId))) return answer;
     const isRefused = answer?.error && answer.status < 500 && answer.status !== 429;
     if (isRefused) return answer;
     await pause(answer?.status === 429 ? 1000 * (Number(answer.headers.get('retry-after')) || 30) : waitMs);
   }
+}
+
+/** Answers a question of the call's agent. Sent again it counts once. null: no clear answer came. */
+export async function answerQuestion({ requestId, answerToken }, given) {
+  const headers = { 'content-type': 'application/json', 'x-answer-token': answerToken };
+  return askUntilClear(`/invoke/${requestId}/input`, { method: 'POST', headers, body: JSON.stringify(given) });
 }
 
 export const readReceipt = ({ requestId, resultToken }) =>

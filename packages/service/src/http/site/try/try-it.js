@@ -1,7 +1,8 @@
 // "Try it" on the page of an agent: runs it for a visitor, free or paid by a wallet of the browser. Without this the form leads to the dashboard.
 
-import { awaitEnd, paymentHeader, readReceipt, startCall, termsOf, usdcOf } from './ask-node.js';
+import { answerQuestion, awaitEnd, paymentHeader, readReceipt, startCall, termsOf, usdcOf } from './ask-node.js';
 import { clearOptional, inputOf, restore, valuesOf } from './fields.js';
+import { questionView } from './question.js';
 import { answerView, button, element, quoteView, save } from './view.js';
 import { signPayment, wallets } from './wallet.js';
 
@@ -113,8 +114,8 @@ async function run(call) {
     else giveUp(call);
     throw new Error(failureOf(answer.error));
   }
-  const { requestId, resultToken } = answer.data;
-  const begun = { ...call, requestId, resultToken };
+  const { requestId, resultToken, answerToken } = answer.data;
+  const begun = { ...call, requestId, resultToken, answerToken };
   keep(begun);
   await finish(begun);
 }
@@ -138,11 +139,30 @@ async function finish(call) {
   say('The agent is running …');
   const answer = await awaitEnd(call);
   if (answer.error) throw new Error(answer.error.message);
+  if (answer.data.inputRequest) return showQuestion(call, answer.data.inputRequest);
   const receipt = button('Save the signed receipt', () => busy(() => saveReceipt(call)), 'plain');
   shown.replaceChildren(answerView(answer.data, { chainId, receipt }));
   shown.scrollIntoView({ block: 'nearest' });
   const isDone = answer.data.status === 'completed';
   say(isDone ? 'Done.' : 'The agent gave no answer.');
+}
+
+/** The question is over, by whoever answered it or by its time: the call goes on. */
+const isOver = ({ code }) => ['INPUT_ALREADY_ANSWERED', 'INPUT_NOT_REQUIRED', 'INPUT_EXPIRED'].includes(code);
+
+function showQuestion(call, question) {
+  const { inputId } = question;
+  const onAnswer = (given) =>
+    busy(async () => {
+      const answer = await answerQuestion(call, { inputId, ...given() });
+      if (!answer) throw new Error('The node gave no clear answer. Send it again: it counts once.');
+      if (answer.error && !isOver(answer.error)) throw new Error(answer.error.message);
+      const answered = { ...call, answeredId: inputId };
+      keep(answered);
+      await finish(answered);
+    });
+  shown.replaceChildren(questionView(question, onAnswer));
+  say('The agent asks you something. Your call waits for the answer.');
 }
 
 async function saveReceipt(call) {
@@ -160,7 +180,7 @@ form.addEventListener('submit', (event) => {
     // Another call now could be paid beside the one whose outcome is unknown.
     if (kept && isPaid(kept) && !kept.requestId) return showLost(kept);
     shown.replaceChildren();
-    const body = { task: form.task.value, ...inputOf(form) };
+    const body = { task: form.task.value, interactive: true, ...inputOf(form) };
     await run({ agentId, body, values: valuesOf(form), key: randomKey() });
   });
 });
