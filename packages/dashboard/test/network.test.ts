@@ -36,6 +36,7 @@ async function listNode(baseUrl: string, nodeId: string): Promise<void> {
     accountId,
     label: HOSTILE,
     version: '1.2.3',
+    isInteractive: true,
   };
   await h.ctx.db.transaction(async (tx) => {
     await insertNode(tx, { ...node, wallet: address }, new Date());

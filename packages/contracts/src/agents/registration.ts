@@ -48,6 +48,9 @@ export const AgentPart = z.object({
   updatedAt: Timestamp,
 });
 
+/** Abilities that a node announces. `interactive`: it passes questions of agents on to their callers, and the answers back. */
+export const nodeFeatures = ['interactive'] as const;
+
 /** Fields of a node in a registration file of this software. */
 export const NodePart = z.object({
   kind: z.literal('node'),
@@ -56,6 +59,8 @@ export const NodePart = z.object({
   version: nameText(64),
   /** Takes payments for the node's agents, and sends refunds. */
   wallet: WalletAddress,
+  /** Of later versions too; absent: none. */
+  features: z.array(nameText(64)).max(50).optional(),
 });
 
 const registrationFile = <P extends z.ZodObject>(part: P) =>

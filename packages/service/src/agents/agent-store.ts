@@ -140,7 +140,7 @@ export const findCallableRows = (sql: Sql, ids: readonly string[]): Promise<Call
             coalesce((g.metadata->>'priceHints')::boolean, false) as "takesHints", g.metadata->'perUnit' as "perUnit", g.metadata->'perUsage' as "perUsage",
             g.metadata->'sizeSteps' as "sizeSteps", coalesce((g.metadata->>'shownShare')::int, 100) as "shownShare",
             coalesce((g.metadata->>'showsUnjudged')::boolean, false) as "showsUnjudged",
-            case when n.id is not null then json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet)) end as home
+            case when n.id is not null then json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet), 'isInteractive', n.is_interactive) end as home
        from agent g join agent_totals t on t.agent_id = g.id left join network_node n on n.id = g.home_node
             left join agent_types y on y.id = g.types_id
       where g.id = any($1) and g.status <> 'removed'`,

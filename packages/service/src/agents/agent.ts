@@ -158,6 +158,8 @@ export interface Home {
   readonly baseUrl: string;
   /** Receives the payments for the node's agents and sends their refunds; lower case. */
   readonly wallet: string;
+  /** True if it asks callers of this node, as its record says. */
+  readonly isInteractive: boolean;
 }
 
 /** The fields needed to call an agent; `home` is null for agents of this node. */

@@ -22,7 +22,7 @@ export interface NetworkNode extends NodeDescription {
   readonly registrar: string | null;
 }
 
-const columns = `n.id as "nodeId", n.token_id::text as "tokenId", n.base_url as "baseUrl", site_of(n.base_url) as site, n.label, n.version, n.wallet,
+const columns = `n.id as "nodeId", n.token_id::text as "tokenId", n.base_url as "baseUrl", site_of(n.base_url) as site, n.label, n.version, n.wallet, n.is_interactive as "isInteractive",
   n.account_id as "accountId", n.status, n.is_listed as "isListed", n.is_shown as "isShown", n.failed_in_a_row as "failedInARow",
   n.feed_cursor as "feedCursor", n.feed_read as "feedRead", n.joined_at as "joinedAt", n.last_seen_at as "lastSeenAt",
   (select e.uri_by from network_entry e where (e.chain_id, e.token_id) = (n.chain_id, n.token_id)) as registrar`;
@@ -65,11 +65,11 @@ export async function insertNode(
   await tx.query(
     'insert-node',
     `insert into network_node (id, chain_id, token_id, base_url, label, version, wallet, account_id, status, next_check_at,
-       joined_at, last_seen_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'online', $9, $9, $9)`,
+       joined_at, last_seen_at, is_interactive)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 'online', $9, $9, $9, $10)`,
     [
       ...[node.nodeId, node.chainId, node.tokenId, node.baseUrl, node.label, node.version, node.wallet],
-      ...[node.accountId, now],
+      ...[node.accountId, now, node.isInteractive],
     ],
   );
 }
@@ -82,8 +82,8 @@ export async function describeNode(
 ): Promise<void> {
   await tx.query(
     'describe-node',
-    'update network_node set token_id = $2, label = $3, version = $4, wallet = $5, account_id = $6 where id = $1',
-    [nodeId, node.tokenId, node.label, node.version, node.wallet, node.accountId],
+    `update network_node set token_id = $2, label = $3, version = $4, wallet = $5, account_id = $6, is_interactive = $7 where id = $1`,
+    [nodeId, node.tokenId, node.label, node.version, node.wallet, node.accountId, node.isInteractive],
   );
 }
 

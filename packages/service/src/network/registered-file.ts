@@ -32,6 +32,8 @@ export interface NodeDescription {
   readonly version: string;
   /** Lower case. */
   readonly wallet: string;
+  /** True if it passes questions of agents on to their callers. */
+  readonly isInteractive: boolean;
 }
 
 const NOBODY = `0x${'0'.repeat(40)}`;
@@ -46,11 +48,12 @@ export function judgeNodeFile(
   if (fault) return fault;
   const parsed = NodePart.safeParse((file as { agentNetwork: unknown }).agentNetwork);
   if (!parsed.success) return 'bad_file';
-  const { baseUrl, label, version, wallet } = parsed.data;
+  const { baseUrl, label, version, wallet, features = [] } = parsed.data;
   if (baseUrl !== entry.baseUrl) return 'other_address';
   const other = faultOfToken(file, entry.tokenId, here);
   if (other) return other;
   const address = wallet.toLowerCase();
   if (address === NOBODY) return 'no_wallet';
-  return address === here.wallet.toLowerCase() ? 'our_wallet' : { label, version, wallet: address };
+  const isInteractive = features.includes('interactive');
+  return address === here.wallet.toLowerCase() ? 'our_wallet' : { label, version, wallet: address, isInteractive };
 }

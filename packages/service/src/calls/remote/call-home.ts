@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatUsdc } from '@agent-network/contracts/money';
+import { invariant } from '../../lib/invariant.ts';
 import { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
 import type { GuardedStream } from '../../lib/net/guarded-fetch-stream.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -7,13 +8,20 @@ import type { Telemetry } from '../../lib/telemetry/telemetry.ts';
 import { awaitRefunds } from '../../payments/payouts/await-refunds.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
 import type { CallServices } from '../call-services.ts';
-import type { Invocation, Outcome } from '../invocation.ts';
+import type { AgentOutcome, Invocation, Outcome } from '../invocation.ts';
 import { type CallContext, isStopping } from '../protocols/adapter.ts';
 import { failed } from '../protocols/agent-answer.ts';
 import { readAll } from '../protocols/exchange.ts';
 import { payAgentBill, proofSigned } from '../protocols/pay-agent-bill.ts';
 import { followHome, type HomeCall, overdue } from './follow-home.ts';
-import { type HomeAnswer, type HomeRecord, outcomeOf, readHomeAnswer, readHomeFailure } from './home-answer.ts';
+import {
+  type HomeAnswer,
+  type HomeRecord,
+  outcomeOf,
+  questionOf,
+  readHomeAnswer,
+  readHomeFailure,
+} from './home-answer.ts';
 import { askHome, MAX_ANSWER_BYTES, openAtHome } from './home-client.ts';
 import { findHomeRequestId, insertHomeCall } from './home-store.ts';
 import { endAtHome, recordEnd, settleHomeCall } from './settle-home-calls.ts';
@@ -33,7 +41,7 @@ export interface HomeCallContext extends CallContext, Pick<CallServices, 'homeKe
  * out of the hold; every later call of the request shows the same key and the same payment, so that it finds the same request. Never throws
  * for a fault of the home node or the network: every end is an outcome.
  */
-export async function callHome(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> {
+export async function callHome(ctx: HomeCallContext, call: HomeCall): Promise<AgentOutcome> {
   const told = await insist(ctx, call);
   const outcome = told === overdue && !call.signal.aborted ? await lastLook(ctx, call) : told;
   // A job repeats the notification if this process dies or the home node does not answer.
@@ -44,13 +52,14 @@ export async function callHome(ctx: HomeCallContext, call: HomeCall): Promise<Ou
   return outcome;
 }
 
-async function insist(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> {
+async function insist(ctx: HomeCallContext, call: HomeCall): Promise<AgentOutcome> {
+  const isLater = call.answers.length > 0;
   let proof = await proofSigned(ctx, call.invocation);
   for (let tries = 0; ; ) {
     const leftMs = call.invocation.deadline.getTime() - ctx.clock.now().getTime();
     if (leftMs <= 0 || call.signal.aborted) return overdue;
     failpoint('before-agent-call');
-    const answer = await askOnce(ctx, call, proof, leftMs);
+    const answer = isLater ? await answerOnce(ctx, call, leftMs) : await askOnce(ctx, call, proof, leftMs);
     failpoint('after-agent-call');
     if (answer.kind === 'ended' || answer.kind === 'refused') return answer.outcome;
     if (answer.kind === 'billed' && proof === null && !call.signal.aborted) {
@@ -59,17 +68,18 @@ async function insist(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> {
       proof = paid;
       continue;
     }
-    const { outcome, pauseMs } = nextTry(answer, tries++, proof !== null);
+    const isBegun = isLater || proof !== null;
+    const { outcome, pauseMs } = nextTry(answer, tries++, isBegun);
     if (pauseMs === null) return outcome;
-    if (pauseMs >= leftMs && proof === null) return outcome;
+    if (pauseMs >= leftMs && !isBegun) return outcome;
     await sleep(Math.min(pauseMs, leftMs), undefined, { signal: call.signal }).catch(() => undefined);
   }
 }
 
-type Ended = { readonly kind: 'ended'; readonly outcome: Outcome };
+type Ended<O extends AgentOutcome = AgentOutcome> = { readonly kind: 'ended'; readonly outcome: O };
 type Asked = Exclude<HomeAnswer, { kind: 'told' }> | Ended;
 
-function nextTry(answer: Exclude<Asked, { kind: 'ended' | 'refused' }>, tries: number, isPaid: boolean) {
+function nextTry(answer: Exclude<Asked, { kind: 'ended' | 'refused' }>, tries: number, isBegun: boolean) {
   if (answer.kind === 'billed') {
     const outcome = failed(
       'bill_repeated',
@@ -80,9 +90,35 @@ function nextTry(answer: Exclude<Asked, { kind: 'ended' | 'refused' }>, tries: n
   const { outcome, afterMs, isPatient } =
     answer.kind === 'busy' ? { outcome: overdue, afterMs: null, isPatient: true } : answer;
   const patientMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10));
-  const pauseMs = isPaid || isPatient ? patientMs : (PAUSES_MS[tries] ?? null);
+  const pauseMs = isBegun || isPatient ? patientMs : (PAUSES_MS[tries] ?? null);
   // `Retry-After: 0` asks for no loop without pauses.
   return { outcome, pauseMs: pauseMs === null ? null : Math.max(afterMs ?? 0, pauseMs) };
+}
+
+/**
+ * Passes the last answer on, and follows the request. It may be repeated: the home node takes an answer once. One that comes too late there
+ * leaves the end of the request to be read.
+ */
+async function answerOnce(ctx: HomeCallContext, call: HomeCall, leftMs: number): Promise<Asked> {
+  const last = call.answers.at(-1);
+  invariant(last?.handle != null, 'a question of another node names its request there');
+  const { agentInputId: inputId, action, input, note } = last;
+  const body = { inputId, action, ...(input === null ? {} : { input }), ...(note === null ? {} : { message: note }) };
+  try {
+    const answer = await askHome(ctx, call.home, {
+      method: 'POST',
+      path: `/invoke/${encodeURIComponent(last.handle)}/input`,
+      headers: { 'content-type': 'application/json', accept: 'application/json', 'x-request-id': call.invocation.id },
+      body: JSON.stringify(body),
+      timeoutMs: Math.min(leftMs, ANSWER_TIMEOUT_MS),
+      signal: call.signal,
+    });
+    const read = readHomeAnswer(answer);
+    return read.kind === 'told' || read.kind === 'busy' ? await follow(ctx, call, last.handle, null) : read;
+  } catch (error) {
+    if (!(error instanceof GuardedFetchError)) throw error;
+    return readHomeFailure(error);
+  }
 }
 
 /** One call, followed to the end of its request if it created one. */
@@ -132,6 +168,11 @@ async function follow(
   if (homeRequestId === null && stream === null) return { kind: 'busy' };
   const followed = await followHome(ctx, call, homeRequestId, stream);
   if (followed.kind === 'failed') return { kind: 'ended', outcome: followed.outcome };
+  if (followed.kind === 'asks') {
+    const askedId = homeRequestId ?? (await findHomeRequestId(ctx.db, requestId));
+    invariant(askedId !== null, 'the id of a request comes before its question');
+    return { kind: 'ended', outcome: questionOf(followed, askedId, ctx.clock.now()) };
+  }
   return (followed.kind === 'told' && (await endOf(ctx, call, followed.record))) || { kind: 'busy' };
 }
 
@@ -162,7 +203,7 @@ async function lastLook(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> 
   }
 }
 
-async function endOf(ctx: HomeCallContext, { invocation }: HomeCall, record: HomeRecord): Promise<Ended | null> {
+async function endOf(ctx: HomeCallContext, { invocation }: HomeCall, record: HomeRecord): Promise<Ended<Outcome> | null> {
   const outcome = outcomeOf(record);
   if (outcome === null) return null;
   await recordEnd(ctx, invocation.id, record);
@@ -187,7 +228,7 @@ async function payHome(ctx: HomeCallContext, call: HomeCall, bill: Billed): Prom
   });
 }
 
-function toRequest({ invocation, signal }: HomeCall, proof: PaymentProof | null, leftMs: number) {
+function toRequest({ home, invocation, signal }: HomeCall, proof: PaymentProof | null, leftMs: number) {
   return {
     method: 'POST' as const,
     path: `/invoke/${encodeURIComponent(invocation.agentId)}`,
@@ -200,14 +241,14 @@ function toRequest({ invocation, signal }: HomeCall, proof: PaymentProof | null,
       'x-sync': 'true',
       ...(proof === null ? {} : { [proof.headerName]: proof.headerValue }),
     },
-    body: JSON.stringify(toHomeBody(invocation)),
+    body: JSON.stringify(toHomeBody(invocation, home)),
     timeoutMs: invocation.isStreamed ? leftMs : Math.min(leftMs, ANSWER_TIMEOUT_MS),
     signal,
   };
 }
 
 /** Body of the request to the home node. The bytes are equal in every attempt, as the home node recognizes a repeat by them. */
-const toHomeBody = (invocation: Invocation) => ({
+const toHomeBody = (invocation: Invocation, { isInteractive }: HomeCall['home']) => ({
   task: invocation.task,
   input: invocation.input,
   ...(invocation.capability === null ? {} : { capability: invocation.capability }),
@@ -217,4 +258,7 @@ const toHomeBody = (invocation: Invocation) => ({
   deadline: invocation.deadline.toISOString(),
   maxCost: formatUsdc(invocation.priceMicro),
   stream: invocation.isStreamed,
+  ...(isInteractive && invocation.inputTimeoutS !== null
+    ? { interactive: true, inputTimeout: invocation.inputTimeoutS }
+    : {}),
 });

@@ -11,8 +11,9 @@ import type { Invocation, Outcome } from '../invocation.ts';
 import type { CallContext } from '../protocols/adapter.ts';
 import { failed } from '../protocols/agent-answer.ts';
 import { messagesOf } from '../protocols/exchange.ts';
-import { MAX_CHUNK_BYTES, MAX_CHUNKS, MAX_STREAM_BYTES, storeChunks } from '../stream/record-chunks.ts';
+import { MAX_CHUNK_BYTES, MAX_CHUNKS, MAX_STREAM_BYTES, type Said, storeChunks } from '../stream/record-chunks.ts';
 import { type Chunk, measureChunks } from '../stream/stream-store.ts';
+import type { GivenAnswer } from '../turns/turn-store.ts';
 import { type HomeRecord, readHomeRecord } from './home-answer.ts';
 import { openAtHome } from './home-client.ts';
 import { insertHomeCall } from './home-store.ts';
@@ -28,6 +29,8 @@ const ROOM_BYTES = 256 * 1024;
 
 export type FollowedCall =
   | { readonly kind: 'told'; readonly record: HomeRecord }
+  /** It waits for the answer to a question. */
+  | { readonly kind: 'asks'; readonly inputRequest: unknown }
   | { readonly kind: 'failed'; readonly outcome: Outcome }
   /** The home node does not have the request, or its stream broke off before it sent the id. */
   | { readonly kind: 'unknown' };
@@ -111,10 +114,13 @@ function createReader(
     if (event === 'invocation.created') homeRequestId ??= readHomeRecord(parseObject(data))?.homeRequestId ?? null;
     if (terminal.has(event)) return endOf(data);
     const number = Number(id);
-    if (!isSaid(event) || !(number > last)) return null;
+    const isQuestion = event === 'invocation.input_required';
+    if (!(isSaid(event) || isQuestion) || !(number > last)) return null;
     const value = parseObject(data);
     const problem = problemOf(data, value, number - last);
     if (problem) return problem;
+    // The question is stored by the call, under the same number.
+    if (!isSaid(event)) return { kind: 'asks', inputRequest: value?.inputRequest };
     last = number;
     const { requestId: _, ...said } = value ?? {};
     return { position: number - FIRST_CHUNK_ID + 1, type: event, data: said, createdAt: ctx.clock.now() };
@@ -164,7 +170,7 @@ function endOf(data: string): FollowedCall {
 
 const terminal = new Set(['invocation.completed', 'invocation.failed', 'invocation.cancelled']);
 
-const isSaid = (event: string): event is Chunk['type'] => event === 'invocation.chunk' || event === 'invocation.status';
+const isSaid = (event: string): event is Said['type'] => event === 'invocation.chunk' || event === 'invocation.status';
 
 function problemOf(data: string, value: unknown, step: number): FollowedCall | null {
   if (value === undefined || isDeeperThan(value, MAX_LEVELS.result)) return invalid('an event that cannot be taken');
@@ -189,6 +195,8 @@ const lost: FollowedCall = {
 export interface HomeCall {
   readonly home: Home;
   readonly invocation: Invocation;
+  /** Answers to the agent's questions, first to last. */
+  readonly answers: readonly GivenAnswer[];
   /** Aborted when the call has become pointless: the request was cancelled, or this process stops. */
   readonly signal: AbortSignal;
 }

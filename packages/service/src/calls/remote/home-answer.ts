@@ -8,8 +8,8 @@ import { parseUsdc, usdcPattern } from '@agent-network/contracts/money';
 import { isObject, type Json, parseObject, scalarText } from '../../lib/json/json-object.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
 import type { GuardedFetchError } from '../../lib/net/guarded-fetch-error.ts';
-import type { Failure, Outcome } from '../invocation.ts';
-import { describeError, failed, readResult } from '../protocols/agent-answer.ts';
+import type { AgentOutcome, Failure, Outcome } from '../invocation.ts';
+import { describeError, failed, readAsked, readResult } from '../protocols/agent-answer.ts';
 
 /** A request as reported by its home node. */
 export interface HomeRecord {
@@ -18,6 +18,8 @@ export interface HomeRecord {
   readonly result: unknown;
   /** The usage that it states, unread. */
   readonly usage: unknown;
+  /** The question that it waits for, unread. */
+  readonly inputRequest: unknown;
   /** Part of the payment that it refunds; 0 while the request is open. */
   readonly refundMicro: bigint;
   readonly error: { readonly code: unknown; readonly message: unknown } | null;
@@ -121,6 +123,7 @@ export function readHomeRecord(value: unknown): HomeRecord | null {
     status,
     result: value.result,
     usage: value.usage,
+    inputRequest: value.inputRequest,
     refundMicro: typeof refund === 'string' && usdcPattern.test(refund) ? parseUsdc(refund) : 0n,
     error: isObject(error) ? { code: error.code, message: error.message } : null,
     completedAt:
@@ -138,4 +141,18 @@ export function outcomeOf({ status, result, usage, error }: HomeRecord): Outcome
   if (status === 'cancelled') return failed('agent_error', "The request was cancelled at the agent's home node.");
   const reason = failureReasons.find((each) => each === error?.code && !ofThisNode.has(each)) ?? 'agent_error';
   return failed(reason, `The request failed at the agent's home node${describeError(error)}.`);
+}
+
+/** Time before the expiry of a question at its home in which an answer is passed on. */
+const PASSED_ON_S = 10;
+
+/** The question that a request waits for at its home node. */
+export function questionOf({ inputRequest }: Pick<HomeRecord, 'inputRequest'>, homeRequestId: string, now: Date): AgentOutcome {
+  if (!isObject(inputRequest) || !isId(inputRequest.inputId))
+    return failed('invalid_response', "The agent's home node asked a question that cannot be read.");
+  const { inputId, message, schema, url, kind, expiresAt } = inputRequest;
+  const leftS = (Date.parse(scalarText(expiresAt)) - now.getTime()) / 1000;
+  const timeout = leftS > 2 * PASSED_ON_S ? leftS - PASSED_ON_S : leftS;
+  const asked = readAsked({ input: { id: inputId, message, schema, url, kind, ...(timeout > 0 ? { timeout } : {}) } });
+  return asked.kind === 'asks' ? { ...asked, handle: homeRequestId } : asked;
 }

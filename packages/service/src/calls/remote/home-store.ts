@@ -76,7 +76,7 @@ const takingDue = (due: string) =>
       where c.request_id in (select request_id from due) returning *
    )
    select c.request_id as "requestId", c.node_id as "nodeId", c.home_request_id as "homeRequestId", v.status,
-          c.created_at as "createdAt", json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet)) as home
+          c.created_at as "createdAt", json_build_object('nodeId', n.id, 'baseUrl', n.base_url, 'wallet', lower(n.wallet), 'isInteractive', n.is_interactive) as home
      from taken c join invocation v on v.id = c.request_id join network_node n on n.id = c.node_id`;
 
 /** Takes the request of this id, due or not, if it is open and has ended here. */

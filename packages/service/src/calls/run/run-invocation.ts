@@ -101,11 +101,11 @@ async function call(
   { media, signal }: Pick<AgentCall, 'media' | 'signal'>,
 ): Promise<AgentOutcome> {
   const accepting = { invocation, media, signal, home };
-  if (home) return accepted(ctx, accepting, await callHome(ctx, { home, invocation, signal }));
+  const answers = invocation.turn > 1 ? await findAnswers(ctx.db, invocation.id) : [];
+  if (home) return accepted(ctx, accepting, await callHome(ctx, { home, invocation, answers, signal }));
   const target = targetOf(ctx, invocation, { ...agent, tokenSealed });
   if (target === null) return tokenLost;
   const sent = await withLinks(ctx, invocation);
-  const answers = invocation.turn > 1 ? await findAnswers(ctx.db, invocation.id) : [];
   const answered = await callAgent(ctx, { target, invocation: sent, answers, media, signal });
   const outcome = await accepted(ctx, accepting, answered);
   return whileAway(signal, () => checked(ctx, { invocation, media }, outcome));

@@ -23,6 +23,7 @@ import { agreedTerms, pairOf, readKnownMeanwhile } from '../pricing/agreed-price
 import { findPriced, requirePaidInFull } from '../pricing/find-price.ts';
 import { purchaseUsed, quoteUsed } from '../pricing/quote-invocation.ts';
 import { runOn } from '../run/run-invocation.ts';
+import { withoutQuestions } from '../remote/require-at-home.ts';
 import { callOf, requireLine, requireRoomToPay } from '../run/run-queued.ts';
 import type { Reservation } from '../run/runner.ts';
 import { type Call, type Side, tenantOf } from '../run/slots.ts';
@@ -57,8 +58,9 @@ export function invokeAgent(anyCtx: InvokeContext, caller: KnownCaller, input: I
 async function decide(ctx: InvokeContext, caller: KnownCaller, given: InvokeInput): Promise<Invoked> {
   const looking = requireAgent(ctx, given.agentId);
   looking.catch(() => undefined);
-  const { input, earlier, offeredId, purchaseFor } = await findEarlierCall(ctx, caller, given, looking);
+  const { input: found, earlier, offeredId, purchaseFor } = await findEarlierCall(ctx, caller, given, looking);
   if (earlier) return earlier;
+  const input = { ...found, body: await withoutQuestions(ctx, caller, found) };
   const { asked, price } = await findPriced(ctx, caller, input, looking);
   if (price.isUsed) {
     // A concurrent twin of this request with the same payment may have used the quote.

@@ -1,6 +1,7 @@
 import {
   agentRegistryOf,
   type NodeRegistrationFile,
+  nodeFeatures,
   REGISTRATION_TYPE,
 } from '@agent-network/contracts/agents/registration';
 
@@ -38,5 +39,5 @@ export const toNodeFile = ({
       ? []
       : [{ agentId: Number(tokenId), agentRegistry: agentRegistryOf(registry.chainId, registry.address) }],
   supportedTrust: [],
-  agentNetwork: { kind: 'node', baseUrl, label, version, wallet },
+  agentNetwork: { kind: 'node', baseUrl, label, version, wallet, features: [...nodeFeatures] },
 });

@@ -13,8 +13,8 @@ export async function listNode(here: Harness, there: Pick<Harness, 'baseUrl' | '
   const id = newId('acc').replace('acc', 'node');
   await askDatabase(
     here.databaseUrl,
-    `insert into network_node (id, chain_id, token_id, base_url, label, version, wallet, account_id, status, next_check_at, joined_at, last_seen_at)
-     values ($1, $2, $3, $4, 'there', '1', $5, $6, 'online', now() + interval '1 hour', now(), now())`,
+    `insert into network_node (id, chain_id, token_id, base_url, label, version, wallet, account_id, status, next_check_at, joined_at, last_seen_at, is_interactive)
+     values ($1, $2, $3, $4, 'there', '1', $5, $6, 'online', now() + interval '1 hour', now(), now(), true)`,
     [id, here.ctx.chain.chainId, ++tokens, there.baseUrl, address, accountId],
   );
   return id;
