@@ -1169,6 +1169,7 @@ create table network_node (
   joined_at timestamp with time zone not null,
   last_seen_at timestamp with time zone not null,
   api_key_sealed bytea,
+  is_interactive boolean default false not null,
   constraint network_node_pkey PRIMARY KEY (id),
   constraint network_node_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint network_node_status_check CHECK ((status = ANY (ARRAY['online'::text, 'offline'::text])))
@@ -1177,7 +1178,7 @@ CREATE INDEX network_node_account ON public.network_node USING btree (account_id
 CREATE UNIQUE INDEX network_node_base_url ON public.network_node USING btree (base_url);
 CREATE INDEX network_node_check ON public.network_node USING btree (next_check_at) WHERE is_listed;
 CREATE UNIQUE INDEX network_node_token ON public.network_node USING btree (chain_id, token_id) WHERE is_listed;
-CREATE TRIGGER node_changed AFTER UPDATE OF base_url, label, wallet ON public.network_node FOR EACH ROW WHEN ((((old.base_url IS DISTINCT FROM new.base_url) OR (old.label IS DISTINCT FROM new.label)) OR (old.wallet IS DISTINCT FROM new.wallet))) EXECUTE FUNCTION note_replica_change('node');
+CREATE TRIGGER node_changed AFTER UPDATE OF base_url, label, wallet, is_interactive ON public.network_node FOR EACH ROW WHEN (((((old.base_url IS DISTINCT FROM new.base_url) OR (old.label IS DISTINCT FROM new.label)) OR (old.wallet IS DISTINCT FROM new.wallet)) OR (old.is_interactive IS DISTINCT FROM new.is_interactive))) EXECUTE FUNCTION note_replica_change('node');
 CREATE TRIGGER node_wallet_added AFTER INSERT OR DELETE ON public.network_node FOR EACH ROW EXECUTE FUNCTION note_node_wallet();
 CREATE TRIGGER node_wallet_changed AFTER UPDATE OF base_url, wallet, status, is_listed ON public.network_node FOR EACH ROW WHEN (((((old.base_url IS DISTINCT FROM new.base_url) OR (old.wallet IS DISTINCT FROM new.wallet)) OR (old.status IS DISTINCT FROM new.status)) OR (old.is_listed IS DISTINCT FROM new.is_listed))) EXECUTE FUNCTION note_node_wallet();
 

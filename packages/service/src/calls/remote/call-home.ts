@@ -203,7 +203,11 @@ async function lastLook(ctx: HomeCallContext, call: HomeCall): Promise<Outcome> 
   }
 }
 
-async function endOf(ctx: HomeCallContext, { invocation }: HomeCall, record: HomeRecord): Promise<Ended<Outcome> | null> {
+async function endOf(
+  ctx: HomeCallContext,
+  { invocation }: HomeCall,
+  record: HomeRecord,
+): Promise<Ended<Outcome> | null> {
   const outcome = outcomeOf(record);
   if (outcome === null) return null;
   await recordEnd(ctx, invocation.id, record);

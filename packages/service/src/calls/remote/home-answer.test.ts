@@ -2,7 +2,15 @@ import { expect, it } from 'vitest';
 import { type HomeRecord, outcomeOf } from './home-answer.ts';
 
 const failedWith = (code: string): HomeRecord => ({
-  ...{ homeRequestId: 'req_1', status: 'failed', result: null, usage: null, inputRequest: null, refundMicro: 0n, completedAt: null },
+  ...{
+    homeRequestId: 'req_1',
+    status: 'failed',
+    result: null,
+    usage: null,
+    inputRequest: null,
+    refundMicro: 0n,
+    completedAt: null,
+  },
   error: { code, message: '' },
 });
 

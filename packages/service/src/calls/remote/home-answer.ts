@@ -147,7 +147,11 @@ export function outcomeOf({ status, result, usage, error }: HomeRecord): Outcome
 const PASSED_ON_S = 10;
 
 /** The question that a request waits for at its home node. */
-export function questionOf({ inputRequest }: Pick<HomeRecord, 'inputRequest'>, homeRequestId: string, now: Date): AgentOutcome {
+export function questionOf(
+  { inputRequest }: Pick<HomeRecord, 'inputRequest'>,
+  homeRequestId: string,
+  now: Date,
+): AgentOutcome {
   if (!isObject(inputRequest) || !isId(inputRequest.inputId))
     return failed('invalid_response', "The agent's home node asked a question that cannot be read.");
   const { inputId, message, schema, url, kind, expiresAt } = inputRequest;

@@ -45,7 +45,10 @@ const schema = { type: 'object', properties: { day: { enum: ['Monday', 'Friday']
 const asksForDay: Behaviour = (request, response) => {
   const [given] = request.body.answers ?? [];
   if (!given)
-    return answerWith(200, { status: 'input_required', input: { id: 'day', message: 'Which day?', schema } })(request, response);
+    return answerWith(200, { status: 'input_required', input: { id: 'day', message: 'Which day?', schema } })(
+      request,
+      response,
+    );
   if (given.action === 'decline') return answerWith(422, { error: { message: 'no' } })(request, response);
   return answerWith(200, { result: { booked: given.input.day }, cost: '0.04' })(request, response);
 };
@@ -53,8 +56,8 @@ const asksForDay: Behaviour = (request, response) => {
 const invoke = async (more: object = {}): Promise<RequestRecord> => {
   agent.behave(asksForDay);
   const body = { task: 'Book a table', interactive: true, ...more };
-  return (await here.request('POST', `/invoke/${agent.id}`, { key: client.key, body, headers: { 'x-sync': 'true' } })).body
-    .data;
+  return (await here.request('POST', `/invoke/${agent.id}`, { key: client.key, body, headers: { 'x-sync': 'true' } }))
+    .body.data;
 };
 const answer = (record: RequestRecord, given: object) =>
   here.request('POST', `/invoke/${record.requestId}/input`, {
@@ -67,7 +70,10 @@ describe('an agent of another node', () => {
   it('asks, is answered through its home, and is paid there once', async () => {
     const before = Number((await balanceOf(here, client.key)).available);
     const record = await invoke();
-    expect(record).toMatchObject({ status: 'input_required', inputRequest: { message: 'Which day?', schema, turn: 1 } });
+    expect(record).toMatchObject({
+      status: 'input_required',
+      inputRequest: { message: 'Which day?', schema, turn: 1 },
+    });
     expect((await answer(record, { input: { day: 'Sunday' } })).status).toBe(400);
     expect((await answer(record, monday)).status).toBe(200);
     const done = await untilEnded(here, client.key, record.requestId);
@@ -84,7 +90,9 @@ describe('an agent of another node', () => {
     const ask = 'event: input_required\ndata: {"input":{"message":"Which day?"}}\n\n';
     agent.behave((request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.end(request.body.answers ? `${said('two')}event: result\ndata: {"result":"done"}\n\n` : said('one') + ask);
+      response.end(
+        request.body.answers ? `${said('two')}event: result\ndata: {"result":"done"}\n\n` : said('one') + ask,
+      );
     });
     const body = { task: 'Book', interactive: true, stream: true };
     const accept = { accept: 'text/event-stream' };
@@ -95,7 +103,12 @@ describe('an agent of another node', () => {
     expect(await untilEnded(here, client.key, requestId)).toMatchObject({ status: 'completed', result: 'done' });
     const all = await here.request('GET', `/invoke/${requestId}/events`, { key: client.key, headers: accept });
     const told = String(all.body).match(/"chunk":"\w+"|event: invocation\.(input_required|completed)/g);
-    expect(told).toEqual(['"chunk":"one"', 'event: invocation.input_required', '"chunk":"two"', 'event: invocation.completed']);
+    expect(told).toEqual([
+      '"chunk":"one"',
+      'event: invocation.input_required',
+      '"chunk":"two"',
+      'event: invocation.completed',
+    ]);
   });
 
   it('hears that the answer is declined: refunded', async () => {
