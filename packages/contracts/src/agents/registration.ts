@@ -59,7 +59,7 @@ export const NodePart = z.object({
   version: nameText(64),
   /** Takes payments for the node's agents, and sends refunds. */
   wallet: WalletAddress,
-  /** Of later versions too; absent: none. */
+  /** Abilities, also ones that only later versions know. */
   features: z.array(nameText(64)).max(50).optional(),
 });
 

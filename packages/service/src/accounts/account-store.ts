@@ -243,6 +243,17 @@ export async function replaceApiKeyRow(sql: Sql, keyId: string, replacedBy: stri
   ]);
 }
 
+/** True when the account is that of a listed node that passes questions of agents on. */
+export async function isOfInteractiveNode(sql: Sql, accountId: string): Promise<boolean> {
+  const rows = await sql.query(
+    'is-of-interactive-node',
+    `select from account a join network_node n on n.base_url = a.node_url and n.wallet = a.address
+      where a.id = $1 and n.is_listed and n.is_interactive`,
+    [accountId],
+  );
+  return rows.length > 0;
+}
+
 /** Revokes a key of the account; false when there is none. A repeat keeps the first time. */
 export async function revokeApiKeyRow(sql: Sql, accountId: string, keyId: string, now: Date): Promise<boolean> {
   const rows = await sql.query(

@@ -53,13 +53,12 @@ export async function callHome(ctx: HomeCallContext, call: HomeCall): Promise<Ag
 }
 
 async function insist(ctx: HomeCallContext, call: HomeCall): Promise<AgentOutcome> {
-  const isLater = call.answers.length > 0;
   let proof = await proofSigned(ctx, call.invocation);
   for (let tries = 0; ; ) {
     const leftMs = call.invocation.deadline.getTime() - ctx.clock.now().getTime();
     if (leftMs <= 0 || call.signal.aborted) return overdue;
     failpoint('before-agent-call');
-    const answer = isLater ? await answerOnce(ctx, call, leftMs) : await askOnce(ctx, call, proof, leftMs);
+    const answer = await askOnce(ctx, call, proof, leftMs);
     failpoint('after-agent-call');
     if (answer.kind === 'ended' || answer.kind === 'refused') return answer.outcome;
     if (answer.kind === 'billed' && proof === null && !call.signal.aborted) {
@@ -68,7 +67,7 @@ async function insist(ctx: HomeCallContext, call: HomeCall): Promise<AgentOutcom
       proof = paid;
       continue;
     }
-    const isBegun = isLater || proof !== null;
+    const isBegun = hasBegun(call, proof);
     const { outcome, pauseMs } = nextTry(answer, tries++, isBegun);
     if (pauseMs === null) return outcome;
     if (pauseMs >= leftMs && !isBegun) return outcome;
@@ -121,13 +120,17 @@ async function answerOnce(ctx: HomeCallContext, call: HomeCall, leftMs: number):
   }
 }
 
-/** One call, followed to the end of its request if it created one. */
+/** True for a call that was paid or answered, and is therefore not given up before its deadline. */
+const hasBegun = ({ answers }: HomeCall, proof: PaymentProof | null): boolean => proof !== null || answers.length > 0;
+
+/** One call, or one answer, followed to the end of its request if it created one. */
 async function askOnce(
   ctx: HomeCallContext,
   call: HomeCall,
   proof: PaymentProof | null,
   leftMs: number,
 ): Promise<Asked> {
+  if (call.answers.length > 0) return answerOnce(ctx, call, leftMs);
   const request = toRequest(call, proof, leftMs);
   try {
     if (call.invocation.isStreamed) {
