@@ -244,7 +244,7 @@ export async function replaceApiKeyRow(sql: Sql, keyId: string, replacedBy: stri
 }
 
 /** True when the account is that of a listed node that passes questions of agents on. */
-export async function isOfInteractiveNode(sql: Sql, accountId: string): Promise<boolean> {
+export async function findInteractiveNode(sql: Sql, accountId: string): Promise<boolean> {
   const rows = await sql.query(
     'is-of-interactive-node',
     `select from account a join network_node n on n.base_url = a.node_url and n.wallet = a.address

@@ -1,4 +1,4 @@
-import { isOfInteractiveNode } from '../../accounts/account-store.ts';
+import { isOfInteractiveNode } from '../../accounts/listed-node.ts';
 import type { KnownCaller } from '../../accounts/caller.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { AppError } from '../../lib/app-error.ts';
