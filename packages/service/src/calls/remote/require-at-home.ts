@@ -1,5 +1,5 @@
-import { isOfInteractiveNode } from '../../accounts/listed-node.ts';
 import type { KnownCaller } from '../../accounts/caller.ts';
+import { isOfInteractiveNode } from '../../accounts/listed-node.ts';
 import type { CallableAgent } from '../../agents/agent.ts';
 import { AppError } from '../../lib/app-error.ts';
 import type { Store } from '../../store/database.ts';
