@@ -14,6 +14,7 @@ export interface McpMessage {
   readonly result?: {
     readonly protocolVersion?: string;
     readonly isError?: boolean;
+    readonly resultType?: unknown;
     readonly structuredContent?: {
       readonly x402Version?: unknown;
       readonly accepts?: unknown;
@@ -46,11 +47,14 @@ export const asksForPayment = ({ result }: McpMessage): boolean =>
   result?.isError === true && result.structuredContent?.x402Version === 2;
 
 /**
- * True if the answer shows the outcome of a payment: it bought something, or the node asks for another. An error without a record does not.
+ * True if the answer shows the outcome of a payment: it bought something, or the node asks for another. An error without a record does not,
+ * nor does a question of the agent: the repetition with its answer shows the same payment.
  */
 export const tellsOutcome = (answer: McpMessage): boolean =>
   asksForPayment(answer) ||
-  (answer.result !== undefined && (!answer.result.isError || answer.result.structuredContent?.status !== undefined));
+  (answer.result !== undefined &&
+    answer.result.resultType !== 'input_required' &&
+    (!answer.result.isError || answer.result.structuredContent?.status !== undefined));
 
 /** The name of a purchase: the same call has the same one. */
 export const purchaseOf = ({ method, params }: McpMessage): string =>

@@ -76,6 +76,14 @@ describe('a call that the relay paid for', () => {
     expect(payments).toEqual([undefined, 1, undefined, 2]);
   });
 
+  it('shows the same payment with the answer to a question of its agent', async () => {
+    const question = { resultType: 'input_required', inputRequests: {}, requestState: 'state' };
+    const asks = { status: 200, body: { jsonrpc: '2.0', id: 1, result: question } };
+    const { shown: payments, written } = await callPaying([asks], ['a', 'a', 'a']);
+    expect(payments).toEqual([undefined, 1, 1, undefined, 2]);
+    expect(written).toEqual([asks.body, completed.body, completed.body]);
+  });
+
   it('is paid anew when the node asks for another payment', async () => {
     const { shown: payments, written } = await callPaying(['hang up', askPayment], ['a', 'a']);
     expect(payments).toEqual([undefined, 1, 1, 2]);
