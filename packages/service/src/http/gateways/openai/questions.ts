@@ -4,7 +4,7 @@ import { isAtRest } from '../../../calls/invocation.ts';
 import type { ToolCall } from '../../../calls/protocols/openai/openai-result.ts';
 import { findAsked, questionEvent } from '../../../calls/turns/read-answers.ts';
 import { notFound } from '../../../lib/app-error.ts';
-import { isObject, type Json, parseObject } from '../../../lib/json/json-object.ts';
+import { isObject, type Json, parseJsonText } from '../../../lib/json/json-object.ts';
 import type { HttpContext } from '../../request/http-context.ts';
 import { type Answered, callEndpoint } from '../common/call-endpoint.ts';
 import { answerOfText } from '../common/flat-input.ts';
@@ -76,12 +76,20 @@ export async function answerQuestion(
   return { record, isRepeated: isAtRest(record.data.status), after };
 }
 
-/** A JSON object is the input, `{"action": "decline"}` a refusal; any other text as the schema takes it. */
+/** A JSON object is the input, `{"action": "decline"}` a refusal; any other text as the schema takes it. Some clients quote texts. */
 function answerOf(schema: InputRequest['schema'], text: string): Omit<InputAnswer, 'inputId'> {
-  const input = parseObject(text);
-  if (!input) return answerOfText(schema, text);
+  const input = parsedOrText(text);
+  if (!isObject(input)) return answerOfText(schema, typeof input === 'string' ? input : text);
   const isDecline = input.action === 'decline' && Object.keys(input).length === 1;
   return isDecline ? { action: 'decline' } : { action: 'accept', input };
+}
+
+function parsedOrText(text: string): unknown {
+  try {
+    return parseJsonText(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The id of the response of the current turn: that of the request, with the turn from the second on. */
