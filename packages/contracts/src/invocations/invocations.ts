@@ -157,6 +157,14 @@ export const RequestRecord = z.object({
   ),
   chosen: ChosenIfAuto,
   ...turnFields,
+  progress: z
+    .object({
+      fraction: z.number().min(0).max(1).optional().describe('The part that is done.'),
+      message: z.string().optional().describe('Written by the agent: text of a stranger.'),
+      at: Timestamp,
+    })
+    .optional()
+    .describe('The newest progress report of the agent, while the request is processing. In single records only.'),
 });
 export type RequestRecord = z.infer<typeof RequestRecord>;
 

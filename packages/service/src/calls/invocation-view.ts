@@ -3,10 +3,11 @@ import { formatUsdc } from '@agent-network/contracts/money';
 import { formatDuration } from '../lib/duration.ts';
 import { iso } from '../lib/iso.ts';
 import type { AskedTurn } from './invocation.ts';
-import type { InvocationState } from './record-store.ts';
+import type { InvocationRecord, InvocationState } from './record-store.ts';
+import { shownProgress } from './stream/progress.ts';
 
 /** The result is a value, or JSON as stored. */
-type Shown = InvocationState & { readonly result: unknown };
+type Shown = InvocationState & { readonly result: unknown } & Pick<InvocationRecord, 'progress'>;
 
 const usdc = (micro: bigint | null) => (micro === null ? null : formatUsdc(micro));
 
@@ -46,6 +47,11 @@ const toTurn = ({ turn, message, askedAt, answeredAt, action }: AskedTurn) => ({
   answeredAt: answeredAt === null ? null : new Date(answeredAt).toISOString(),
 });
 
+function progressOf({ progress: stored }: Pick<Shown, 'progress'>) {
+  const progress = shownProgress(stored);
+  return progress ? { progress } : {};
+}
+
 const chosenOf = ({ chosen }: InvocationState) => (chosen ? { chosen } : {});
 
 const durationOf = ({ startedAt, completedAt }: InvocationState) =>
@@ -79,6 +85,7 @@ export const toRecord = (invocation: Shown): RequestRecord => ({
   ...(invocation.contentRemovedAt ? { contentRemovedAt: invocation.contentRemovedAt.toISOString() } : {}),
   ...chosenOf(invocation),
   ...turnsOf(invocation),
+  ...progressOf(invocation),
 });
 
 /** The spec's answer to an agent (docs/spec.md, section 3), added to the record. */

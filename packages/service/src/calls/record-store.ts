@@ -9,6 +9,8 @@ export type InvocationState = Omit<Invocation, 'input' | 'context' | 'result'>;
 /** A request as its caller is shown it, with its result as stored. */
 export interface InvocationRecord extends InvocationState {
   readonly result: PreparedJson | null;
+  /** The newest progress report of its agent while it runs; null: none. Read for single records only. */
+  readonly progress?: { readonly data: unknown; readonly at: string } | null;
 }
 
 export interface InvocationContent extends InvocationRecord {
@@ -21,10 +23,16 @@ type Stored<T> = { [K in keyof T]: PreparedJson extends T[K] ? Exclude<T[K], Pre
 const prepared = (text: string | null) => (text === null ? null : new PreparedJson(text));
 const toRecord = <T extends { result: string | null }>(row: T) => ({ ...row, result: prepared(row.result) });
 
+/** SQL: the newest report of progress among the last chunks of the row of a request. */
+const PROGRESS = `select json_build_object('data', c.data, 'at', c.created_at) from (
+    select type, data, created_at, position from invocation_chunk where invocation_id = invocation.id order by position desc limit 100
+  ) c where c.type = 'invocation.status' order by c.position desc limit 1`;
+
 export async function findRecord(sql: Sql, id: string): Promise<InvocationRecord | null> {
   const [row] = await sql.query<Stored<InvocationRecord>>(
     'find-record',
-    `select ${stateColumns}, result::text as result from invocation where id = $1`,
+    `select ${stateColumns}, result::text as result, case when status = 'processing' and not is_held_back then (${PROGRESS}) end as progress
+       from invocation where id = $1`,
     [id],
   );
   return row ? toRecord(row) : null;

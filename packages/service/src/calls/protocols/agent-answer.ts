@@ -19,7 +19,12 @@ const MAX_MESSAGE = 1000;
 export type AgentAnswer =
   | { readonly kind: 'ended'; readonly outcome: AgentOutcome; readonly isRetryable: boolean }
   /** The agent continues on its own; poll it at this address. */
-  | { readonly kind: 'accepted'; readonly statusUrl: string; readonly retryAfterS: number | null };
+  | {
+      readonly kind: 'accepted';
+      readonly statusUrl: string;
+      readonly retryAfterS: number | null;
+      readonly progress?: unknown;
+    };
 
 export const failed = (reason: FailureReason, message: string): Failure => ({ kind: 'failed', reason, message });
 
@@ -101,7 +106,8 @@ export function readProgress(answer: { status: number; body: Buffer }): AgentAns
 function readAccepted(value: Json | undefined): AgentAnswer {
   const retryAfter = value?.retry_after;
   const retryAfterS = typeof retryAfter === 'number' && retryAfter >= 0 ? retryAfter : null;
-  return { kind: 'accepted', statusUrl: typeof value?.status_url === 'string' ? value.status_url : '', retryAfterS };
+  const statusUrl = typeof value?.status_url === 'string' ? value.status_url : '';
+  return { kind: 'accepted', statusUrl, retryAfterS, progress: value?.progress };
 }
 
 /** The agent's error text, truncated and without control characters: it reaches people's terminals. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { signAgentCall } from '../../agents/health/prove-endpoint.ts';
 import { isDeeperThan, MAX_LEVELS } from '../../lib/json/json-limits.ts';
-import { parseObject } from '../../lib/json/json-object.ts';
+import { isObject, parseObject } from '../../lib/json/json-object.ts';
 import { retryAfterMs } from '../../lib/net/error-text.ts';
 import type { EventMessage } from '../../lib/net/event-parser.ts';
 import type { GuardedResponse } from '../../lib/net/guarded-fetch.ts';
@@ -11,6 +11,7 @@ import { failpoint } from '../../lib/process/failpoint.ts';
 import { isCollected } from '../../payments/bills/watch-bills.ts';
 import type { PaymentProof } from '../../payments/x402/payment-proof.ts';
 import type { AgentOutcome, Invocation } from '../invocation.ts';
+import { createPolledProgress, readProgressData } from '../stream/progress.ts';
 import {
   type ChunkRecorder,
   createChunkRecorder,
@@ -218,7 +219,8 @@ function readOne({ event = '', data }: EventMessage): Said | AgentOutcome | null
   const type = typeOf.get(event);
   if (!type) return null;
   if (bytes > MAX_CHUNK_BYTES) return failed('response_too_large', 'The agent streamed an event of more than 64 KiB.');
-  const value = parse(data);
+  const said = parse(data);
+  const value = type === 'invocation.status' && isObject(said) ? readProgressData(said) : said;
   return isDeeperThan(value, MAX_LEVELS.result)
     ? failed('invalid_response', `The agent streamed an event nested deeper than ${MAX_LEVELS.result} levels.`)
     : { type, data: value };
@@ -266,6 +268,7 @@ export async function followAccepted(
     if (!isStopping(signal)) void tellCancelled(ctx, url, call);
     return failed('deadline_exceeded', 'The deadline passed before the agent had its result.');
   };
+  const progress = createPolledProgress(ctx, call);
   let pauseMs = pauseAfter({ answered: accepted, isTooOften: false, askedMs: 0 }, 0);
   for (let misses = 0; ; ) {
     await sleep(pauseInTime(pauseMs, msLeft()), undefined, { signal }).catch(() => undefined);
@@ -277,6 +280,7 @@ export async function followAccepted(
     const end = endIn(polled, misses);
     if (end) return end.kind === 'asks' ? { ...end, handle: url } : end;
     if (isLast) return giveUp();
+    await progress.tell(progressIn(polled));
     pauseMs = pauseAfter(polled, pauseMs);
   }
 }
@@ -291,6 +295,8 @@ function statusUrlOf({ statusUrl }: Accepted, endpoint: string): string | null {
 interface PollAnswer extends Miss {
   readonly answered: AgentAnswer;
 }
+
+const progressIn = ({ answered }: PollAnswer): unknown => (answered.kind === 'accepted' ? answered.progress : null);
 
 /** The end of the work, or of the patience with an agent that is away; null: poll again. */
 function endIn({ answered, isTooOften }: PollAnswer, misses: number): AgentOutcome | null {

@@ -11,6 +11,7 @@ import type { Invocation, Outcome } from '../invocation.ts';
 import type { CallContext } from '../protocols/adapter.ts';
 import { failed } from '../protocols/agent-answer.ts';
 import { messagesOf } from '../protocols/exchange.ts';
+import { readProgressData } from '../stream/progress.ts';
 import { MAX_CHUNK_BYTES, MAX_CHUNKS, MAX_STREAM_BYTES, type Said, storeChunks } from '../stream/record-chunks.ts';
 import { type Chunk, measureChunks } from '../stream/stream-store.ts';
 import type { GivenAnswer } from '../turns/turn-store.ts';
@@ -122,7 +123,8 @@ function createReader(
     // The question is stored by the call, under the same number.
     if (!isSaid(event)) return { kind: 'asks', inputRequest: value?.inputRequest };
     last = number;
-    const { requestId: _, ...said } = value ?? {};
+    const { requestId: _, ...given } = value ?? {};
+    const said = event === 'invocation.status' ? readProgressData(given) : given;
     return { position: number - FIRST_CHUNK_ID + 1, type: event, data: said, createdAt: ctx.clock.now() };
   }
 

@@ -2,6 +2,7 @@ import { isObject, type Json, parseObject } from '../../../lib/json/json-object.
 import { errorIn } from '../../../lib/net/error-text.ts';
 import { GuardedFetchError } from '../../../lib/net/guarded-fetch-error.ts';
 import type { Outcome } from '../../invocation.ts';
+import { PROGRESS_EXTENSION, readProgressData } from '../../stream/progress.ts';
 import { type ChunkRecorder, MAX_CHUNK_BYTES, MAX_CHUNKS, type Said } from '../../stream/record-chunks.ts';
 import { claimOfAgent } from '../../usage/usage-claim.ts';
 import { CallFailedError } from '../adapter.ts';
@@ -157,6 +158,13 @@ function chunksOf(said: A2aSaid): Said[] {
   if (said.kind === 'artifact')
     return textsOf(partsOf(said.artifact)).map((chunk) => ({ type: 'invocation.chunk', data: { chunk } }));
   if (said.kind !== 'status' || said.state !== 'working') return [];
-  const message = textsOf(partsOf(said.message)).join(' ').slice(0, 2000);
-  return message === '' ? [] : [{ type: 'invocation.status', data: { message } }];
+  const message = textsOf(partsOf(said.message)).join(' ');
+  const metadata = isObject(said.message?.metadata) ? said.message.metadata : {};
+  const told = metadata[PROGRESS_EXTENSION];
+  const { fraction } = isObject(told) ? told : {};
+  const data = readProgressData({
+    ...(message === '' ? {} : { message }),
+    ...(fraction === undefined ? {} : { fraction }),
+  });
+  return Object.keys(data).length === 0 ? [] : [{ type: 'invocation.status', data }];
 }

@@ -11,6 +11,7 @@ import { isObject, type Json, parseObject } from '../../../lib/json/json-object.
 import type { PaymentProof } from '../../../payments/x402/payment-proof.ts';
 import { whileAway } from '../../../store/while-away.ts';
 import type { AgentOutcome, Invocation } from '../../invocation.ts';
+import { readProgressData } from '../../stream/progress.ts';
 import { type ChunkRecorder, createChunkRecorder, type Said } from '../../stream/record-chunks.ts';
 import {
   type Adapter,
@@ -180,7 +181,10 @@ function statusOf({ progress, total, message }: Json): Json {
   return {
     ...(typeof progress === 'number' ? { progress } : {}),
     ...(typeof total === 'number' ? { total } : {}),
-    ...(typeof message === 'string' ? { message: message.slice(0, 2000) } : {}),
+    ...readProgressData({
+      ...(typeof progress === 'number' && typeof total === 'number' && total > 0 ? { fraction: progress / total } : {}),
+      ...(typeof message === 'string' ? { message } : {}),
+    }),
   };
 }
 

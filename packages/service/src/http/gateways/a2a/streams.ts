@@ -2,6 +2,7 @@ import type { RequestRecord } from '@agent-network/contracts/invocations/invocat
 import type { InputRequest } from '@agent-network/contracts/invocations/turns';
 import type { SettleResponse } from '@agent-network/contracts/payments/x402';
 import { readUnowned } from '../../../calls/read-invocation.ts';
+import { PROGRESS_EXTENSION, shownProgress } from '../../../calls/stream/progress.ts';
 import { readStream, type StreamEvent } from '../../../calls/stream/read-stream.ts';
 import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
@@ -10,6 +11,7 @@ import {
   contextOf,
   partsOf,
   resultArtifact,
+  statusMessage,
   type TaskRecord,
   type TaskShape,
   taskOf,
@@ -69,6 +71,8 @@ export async function* followTask(
       const status = { state: 'TASK_STATE_WORKING', timestamp: String(fieldsOf(event).at) } as const;
       yield { statusUpdate: { ...place, status } };
     }
+    const told = isWaiting ? null : progressOf(event, place);
+    if (told) yield { statusUpdate: { ...place, status: told } };
     if (event.type === 'invocation.input_required') {
       const asked = await openQuestion(ctx, taskId, event);
       if (asked) return yield { statusUpdate: { ...place, status: taskStatus(asked, place.contextId, shape) } };
@@ -77,6 +81,23 @@ export async function* followTask(
     }
     if (ends.has(event.type)) yield* lastEvents(recordOf(event.data), place, { ...shape, settledBy });
   }
+}
+
+/** Progress with words or a fraction, as a message of a task that works; null: the event is none. */
+function progressOf(
+  event: StreamEvent,
+  { taskId, contextId }: { readonly taskId: string; readonly contextId: string },
+) {
+  const progress =
+    event.type === 'invocation.status' ? shownProgress({ data: event.data, at: new Date().toISOString() }) : null;
+  if (!progress) return null;
+  const { fraction, message = '', at } = progress;
+  const metadata = fraction === undefined ? {} : { [PROGRESS_EXTENSION]: { fraction } };
+  return {
+    state: 'TASK_STATE_WORKING',
+    message: statusMessage(taskId, contextId, message, metadata),
+    timestamp: at,
+  } as const;
 }
 
 /** A piece of the output of a turn, behind so many others. */
