@@ -153,18 +153,18 @@ export const RequestRecord = z.object({
   error: z.object({ code: z.enum(failureReasons), message: z.string() }).nullable(),
   bulkId: Id.nullable(),
   contentRemovedAt: Timestamp.optional().describe(
-    `Time at which \`result\`, \`input\` and \`context\` were removed, at the end of their retention period, with metadata of more than 4 KiB (but for its A2A context and message) and all but the first ${KEPT_TASK_CHARACTERS} characters of the task. State and payments stay.`,
+    `Time at which \`result\`, \`input\` and \`context\` were removed by retention, with metadata of more than 4 KiB (but for its A2A context and message) and all but the first ${KEPT_TASK_CHARACTERS} characters of the task.`,
   ),
   chosen: ChosenIfAuto,
   ...turnFields,
   progress: z
     .object({
-      fraction: z.number().min(0).max(1).optional().describe('The part that is done.'),
-      message: z.string().optional().describe('Written by the agent: text of a stranger.'),
+      fraction: z.number().min(0).max(1).optional(),
+      message: z.string().optional(),
       at: Timestamp,
     })
     .optional()
-    .describe('The newest progress report of the agent, while the request is processing. In single records only.'),
+    .describe("The agent's newest report."),
 });
 export type RequestRecord = z.infer<typeof RequestRecord>;
 
