@@ -13,6 +13,7 @@ export async function checkDeal(facts: Facts, deal: Deal): Promise<void> {
   for (const agent of world.agents) {
     const keys = agent.keysOf.get(deal.mark) ?? new Set();
     if (keys.size > 1) wrong(`run ${keys.size} times by ${agent.id}`);
+    if (agent.alteredAnswers.has(deal.mark)) wrong(`another answer was sent to ${agent.id} under the same key`);
     for (const row of rows.filter(({ agentId }) => agentId === agent.id))
       if (row.status === 'completed' && !keys.has(row.id)) wrong('completed without having been run');
   }
@@ -26,7 +27,7 @@ async function checkVisible({ world }: Facts, deal: Deal, id: string, wrong: (wh
   const { status, body } = await sendWithin(world.baseUrl(), 'GET', path, reader);
   if (status !== 200) return wrong(`${id} is acknowledged, and reads as ${status}`);
   const { data } = body;
-  if (['pending', 'processing'].includes(data.status)) return wrong(`${id} is still ${data.status}`);
+  if (['pending', 'processing', 'input_required'].includes(data.status)) return wrong(`${id} is still ${data.status}`);
   if (deal.kind !== 'bulk' && data.status === 'completed' && data.result?.mark !== deal.mark)
     wrong(`${id} has the result of another: ${JSON.stringify(data.result)}`);
   world.tally.count('requests', `${deal.kind} ended ${data.status}`);

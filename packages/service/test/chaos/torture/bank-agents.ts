@@ -8,8 +8,10 @@ import { createRandom } from './random.ts';
 export interface BankAgent extends TestAgent {
   /** Resolves when no call is under way. */
   idle(): Promise<void>;
-  /** The Idempotency-Keys that the agent saw for each purchase, by the mark that the client put into its metadata. */
+  /** The requests that the agent saw for each purchase, by the mark that the client put into its metadata. */
   readonly keysOf: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Marks of calls that came again with other answers under the same key. */
+  readonly alteredAnswers: ReadonlySet<string>;
 }
 
 const FATES = {
@@ -29,6 +31,8 @@ export const PROBE = 'probe';
 
 /** Bill below the registered price: the rest goes back to the payer. */
 export const BILL_MICRO = 6000n;
+
+const question = answerWith(200, { status: 'input_required', input: { message: 'Which mark?' } });
 
 const ok = (mark: string) => answerWith(200, { result: { mark } });
 
@@ -77,11 +81,14 @@ export async function startBankAgent(
   { owner, seed, perRequest, till }: BankAgentOptions,
 ): Promise<BankAgent> {
   const keysOf = new Map<string, Set<string>>();
+  const answersOf = new Map<string, string>();
+  const alteredAnswers = new Set<string>();
   const seen = new Set<string>();
   const running = new Set<Promise<void>>();
   const work: Behaviour = (request, response) => {
     const key = String(request.headers['idempotency-key']);
-    const { mark } = request.body.metadata;
+    const { mark, asks } = request.body.metadata;
+    if (asks && !request.body.answers) return question(request, response);
     const random = createRandom(seed, mark, request.body.agent_id);
     const call = { mark, isFirst: !seen.has(key), lateMs: random.int(50, 2000) };
     seen.add(key);
@@ -92,7 +99,12 @@ export async function startBankAgent(
   const behaviour: Behaviour = (request, response) => {
     const mark = String(request.body.metadata.mark);
     const keys = keysOf.get(mark) ?? new Set();
-    keysOf.set(mark, keys.add(String(request.headers['idempotency-key'])));
+    const key = String(request.headers['idempotency-key']);
+    // Each turn has a key: that of the request, with its number from the second on.
+    keysOf.set(mark, keys.add(key.replace(/:\d+$/, '')));
+    const answers = JSON.stringify(request.body.answers ?? []);
+    if ((answersOf.get(key) ?? answers) !== answers) alteredAnswers.add(mark);
+    answersOf.set(key, answers);
     const random = createRandom(seed, mark, 'till');
     const billing = { amountMicro: BILL_MICRO, collects: random.weighted(COLLECTS), work } as const;
     const version = random.chance(0.5) ? 1 : 2;
@@ -102,5 +114,5 @@ export async function startBankAgent(
     return ended;
   };
   const agent = await startTestAgent(host, { owner, perRequest, behaviour });
-  return { ...agent, keysOf, idle: async () => void (await Promise.all(running)) };
+  return { ...agent, keysOf, alteredAnswers, idle: async () => void (await Promise.all(running)) };
 }

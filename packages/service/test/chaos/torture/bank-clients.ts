@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { formatUsdc } from '@agent-network/contracts/money';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { paymentIn } from '../../support/chain-actions.ts';
 import type { Answer } from '../../support/harness.ts';
 import { payV1, payV2 } from '../../support/x402-payer.ts';
 import { type Act, type Acting, ask, askPerhapsTwice, bodyOf, codeOf, openDeal, recordAnswers } from './acting.ts';
-import type { BankBook, SignedPayment } from './bank-book.ts';
+import type { BankBook, Deal, SignedPayment } from './bank-book.ts';
 import { callByChannel, refundPart, withdrawFromChannel } from './channel-acts.ts';
 
 /** Acts of a client, with their relative frequency. */
@@ -17,6 +19,7 @@ const ACTS = {
   callAgentToAgent: 8,
   callAndCancel: 8,
   callBulk: 9,
+  callThatAsks: 12,
   sendPlainly: 8,
   claimItsWallet: 2,
   refundPart: 3,
@@ -35,12 +38,19 @@ export async function actOnce(acting: Acting): Promise<void> {
   }
 }
 
+/** An agent that asks does not bill: the first one does. */
+const calledBy = ({ world, random }: Acting, more: object): string =>
+  random.pick('interactive' in more ? world.agents.slice(1) : world.agents).id;
+
 async function callFromTreasury(acting: Acting): Promise<string> {
-  const { world, client, random } = acting;
-  const deal = openDeal(acting, 'treasury', client.key);
+  return buyFromTreasury(acting, openDeal(acting, 'treasury', acting.client.key), {});
+}
+
+async function buyFromTreasury(acting: Acting, deal: Deal, more: object): Promise<string> {
+  const { client, random } = acting;
   const headers = { 'idempotency-key': deal.mark, 'x-sync': random.chance(0.5) ? 'true' : 'false' };
-  const options = { key: client.key, headers, body: bodyOf(acting, deal) };
-  return recordAnswers(deal, await askPerhapsTwice(acting, `/invoke/${random.pick(world.agents).id}`, options));
+  const options = { key: client.key, headers, body: { ...bodyOf(acting, deal), ...more } };
+  return recordAnswers(deal, await askPerhapsTwice(acting, `/invoke/${calledBy(acting, more)}`, options));
 }
 
 async function callAgentToAgent(acting: Acting): Promise<string> {
@@ -65,10 +75,14 @@ async function pay(
 }
 
 async function callByX402(acting: Acting): Promise<string> {
-  const { world, client, random } = acting;
-  const path = `/invoke/${random.pick(world.agents).id}`;
-  const deal = openDeal(acting, 'x402', client.key);
-  const options = { key: client.key, headers: { 'x-payment-method': 'x402' }, body: bodyOf(acting, deal) };
+  return buyByX402(acting, openDeal(acting, 'x402', acting.client.key), {});
+}
+
+async function buyByX402(acting: Acting, deal: Deal, more: object): Promise<string> {
+  const { client } = acting;
+  const path = `/invoke/${calledBy(acting, more)}`;
+  const body = { ...bodyOf(acting, deal), ...more };
+  const options = { key: client.key, headers: { 'x-payment-method': 'x402' }, body };
   const unpaid = (await ask(acting, 'POST', path, options)).answer;
   if (unpaid.status !== 402) return `without payment ${codeOf(unpaid)}`;
   const { headers, payment } = await pay(acting, unpaid);
@@ -76,6 +90,36 @@ async function callByX402(acting: Acting): Promise<string> {
   const insisted = await askPerhapsTwice(acting, path, { ...options, headers: { ...options.headers, ...headers } });
   deal.wasToldToPay = insisted.some(({ answers }) => answers.some(({ status }) => status === 402));
   return recordAnswers(deal, insisted);
+}
+
+/** Time that a question waits: some are never answered. */
+const INPUT_TIMEOUT_S = 10;
+
+/** A call of an agent that asks back. The client answers, declines or stays silent; an answer may go out twice. */
+async function callThatAsks(acting: Acting): Promise<string> {
+  const { client, random } = acting;
+  const isByX402 = random.chance(0.5);
+  const deal = openDeal(acting, isByX402 ? 'x402' : 'treasury', client.key);
+  const more = { interactive: true, inputTimeout: INPUT_TIMEOUT_S, metadata: { mark: deal.mark, asks: 'true' } };
+  const called = await (isByX402 ? buyByX402(acting, deal, more) : buyFromTreasury(acting, deal, more));
+  const [id] = deal.ids;
+  if (!id) return called;
+  const record = await untilAskedOrEnded(acting, id);
+  if (record.status !== 'input_required') return `${record.status} without a question`;
+  if (random.chance(0.1)) return 'left without an answer';
+  const action = random.chance(0.2) ? 'decline' : 'accept';
+  const body = { inputId: record.inputRequest?.inputId, action, message: deal.mark };
+  const [insisted] = await askPerhapsTwice(acting, `/invoke/${id}/input`, { key: client.key, body });
+  return `${action}: ${insisted ? codeOf(insisted.answer) : ''}`;
+}
+
+async function untilAskedOrEnded(acting: Acting, id: string): Promise<RequestRecord> {
+  for (;;) {
+    const { answer } = await ask(acting, 'GET', `/invoke/${id}`, { key: acting.client.key });
+    const record: RequestRecord = answer.body.data;
+    if (!['pending', 'processing'].includes(record.status)) return record;
+    await sleep(100);
+  }
 }
 
 async function callAndCancel(acting: Acting): Promise<string> {
@@ -158,6 +202,7 @@ const acts: Record<keyof typeof ACTS, Act> = {
   callAgentToAgent,
   callAndCancel,
   callBulk,
+  callThatAsks,
   sendPlainly,
   claimItsWallet,
   refundPart,

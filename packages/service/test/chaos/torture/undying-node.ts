@@ -9,6 +9,8 @@ export interface UndyingNode {
   baseUrl(): Promise<string>;
   /** Where the present process is to die, and its successors, one after the other, from their start. */
   arm(here: ArmedFailpoint, afterwards?: readonly ArmedFailpoint[]): Promise<void>;
+  /** Kills the present process; another one is started. */
+  kill(): Promise<void>;
   /** How often it died. */
   deaths(): number;
   /** Lets its next death be final. */
@@ -55,6 +57,11 @@ export async function startUndyingNode(
   await current;
   return {
     baseUrl: async () => (await current).baseUrl,
+    async kill() {
+      const { child, ended } = await current;
+      child.kill('SIGKILL');
+      await ended;
+    },
     deaths: () => deaths,
     release() {
       isReleased = true;
