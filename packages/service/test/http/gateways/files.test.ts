@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Message } from '@a2a-js/sdk';
 import * as a2a from '@a2a-js/sdk/client';
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { newContent, sha256Of } from '../../files/support/file-actions.ts';
 import type { Harness } from '../../support/harness.ts';
@@ -111,4 +112,92 @@ it('MCP: a file is uploaded by a tool, and files of a result are links, small im
   for (const wrong of [{ data: 'a'.repeat(700_004) }, { data: '?' }, { mediaType: 'none' }])
     expect((await client.callTool({ name: 'upload_file', arguments: { ...upload, ...wrong } })).isError).toBe(true);
   await client.close();
+});
+
+it('OpenAI: files are uploaded, listed and removed by the stock client, named in a chat, and those of a result are linked', async () => {
+  agent.behave(answerWith(200, { result: drawn }));
+  const client = new OpenAI({ baseURL: `${h.baseUrl}/v1`, apiKey: buyer.key, maxRetries: 0 });
+  const sent = newContent(700_000);
+  const file = await client.files.create({
+    file: await toFile(sent, 'a b.pdf', { type: 'application/pdf' }),
+    purpose: 'user_data',
+    expires_after: { anchor: 'created_at', seconds: 3600 },
+  });
+  const id = `file-${sha256Of(sent)}`;
+  expect(file).toMatchObject({ id, object: 'file', bytes: 700_000, filename: 'a b.pdf', status: 'processed' });
+  expect((file.expires_at ?? 0) - file.created_at).toBe(3600);
+  expect((await client.files.retrieve(id)).bytes).toBe(700_000);
+  expect(Buffer.from(await (await client.files.content(id)).arrayBuffer()).equals(sent)).toBe(true);
+  const small = await client.files.create({ file: await toFile(newContent(10), 'c'), purpose: 'vision' });
+  const listed: string[] = [];
+  for await (const each of client.files.list({ limit: 1 })) listed.push(each.id);
+  expect(listed).toContain(id);
+  expect(listed[0]).toBe(small.id);
+
+  const chat = await client.chat.completions.create({
+    model: agent.id,
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'draw' },
+          { type: 'file', file: { file_id: id } },
+        ],
+      },
+    ],
+  });
+  const [, part] = agent.calls[0]?.body.input.messages[0].content ?? [];
+  expect(part.file).toMatchObject({ file_id: id, mediaType: 'application/pdf', name: 'a b.pdf', size: 700_000 });
+  expect((await fetched(part.file.url)).equals(sent)).toBe(true);
+  const [shown] = (chat as unknown as { agent_network: { files: { id: string; url: string }[] } }).agent_network.files;
+  expect(shown).toMatchObject({ id: `file-${sha256Of(picture)}`, media_type: 'image/png', size: 120_000 });
+  expect(chat.choices[0]?.message.content).toBe(`A picture.\n\n![file](${shown?.url})`);
+  expect((await fetched(shown?.url ?? '')).equals(picture)).toBe(true);
+
+  const response = await client.responses.create({
+    model: agent.id,
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'draw' },
+          { type: 'input_image', file_id: small.id, detail: 'auto' },
+        ],
+      },
+    ],
+  });
+  expect(agent.calls[1]?.body.input.messages[0].content[1]).toMatchObject({
+    $file: small.id.replace('file-', 'sha256:'),
+  });
+  expect(response.output_text).toContain('![file](');
+  const stream = await client.chat.completions.create({
+    model: agent.id,
+    messages: [{ role: 'user', content: 'x' }],
+    stream: true,
+  });
+  let text = '';
+  for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+  expect(text).toContain('![file](');
+
+  expect(await client.files.delete(id)).toMatchObject({ id, deleted: true });
+  await expect(client.files.retrieve(id)).rejects.toThrow(OpenAI.NotFoundError);
+  const stranger = client.withOptions({ apiKey: (await h.newAccount()).key });
+  await expect(stranger.files.retrieve(small.id)).rejects.toThrow(OpenAI.NotFoundError);
+  const post = (body: string, type = 'multipart/form-data; boundary=x') =>
+    fetch(`${h.baseUrl}/v1/files`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': type, authorization: `Bearer ${buyer.key}` },
+    });
+  const field = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n1\r\n`;
+  for (const body of [
+    '',
+    '--x--',
+    '--x\r\n\r\n',
+    field('file'),
+    `${field('purpose')}--x--`,
+    `${field('a').repeat(17)}--x--`,
+  ])
+    expect((await post(body)).status).toBe(400);
+  expect((await post('{}', 'application/json')).status).toBe(400);
 });

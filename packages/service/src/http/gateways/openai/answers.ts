@@ -1,7 +1,9 @@
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { readToolCalls, type ToolCall } from '../../../calls/protocols/openai/openai-result.ts';
+import type { ShownFile } from '../common/gateway-files.ts';
 import { textOf } from '../common/text-of.ts';
 import { responseFailure } from './errors.ts';
+import { openAiFileId } from './files.ts';
 import { questionCall, responseIdOf } from './questions.ts';
 
 /** Characters per token, for agents that do not count tokens. */
@@ -73,15 +75,37 @@ export function answerOf(result: unknown): ModelAnswer {
   };
 }
 
+/** A record with the files of its result, as its reader gets them. */
+export type WithFiles<R> = R & { readonly files?: readonly ShownFile[] };
+
+/** Adds the links of files to the text of an answer. */
+function withLinks(answer: ModelAnswer, files: readonly ShownFile[]): ModelAnswer {
+  if (files.length === 0) return answer;
+  const links = files.map(({ url, name, mediaType }) => {
+    const link = `[${(name ?? 'file').replace(/[[\]\\]/g, '')}](${url})`;
+    return mediaType?.startsWith('image/') ? `!${link}` : link;
+  });
+  return { ...answer, text: [answer.text, ...links].filter((each) => each !== '').join('\n\n') };
+}
+
 /** The answer of a request so far: its result, or the question that it waits with. */
-export const modelAnswerOf = ({ result, inputRequest }: Partial<RequestRecord>): ModelAnswer =>
+export const modelAnswerOf = ({ result, inputRequest, files = [] }: WithFiles<Partial<RequestRecord>>): ModelAnswer =>
   inputRequest
     ? { text: '', refusal: null, toolCalls: [questionCall(inputRequest)], finishReason: 'tool_calls' }
-    : answerOf(result);
+    : withLinks(answerOf(result), files);
+
+const filesPart = (files: readonly ShownFile[] = []) =>
+  files.length === 0
+    ? {}
+    : {
+        files: files.map(({ fileId, url, mediaType, name, size }) => ({
+          ...{ id: fileId === null ? null : openAiFileId(fileId), url, media_type: mediaType, name, size },
+        })),
+      };
 
 /** Fields that this node adds to an answer. `repeated`: the answer is of a purchase from before this call, which bought nothing. */
 export const ourPart = (
-  { requestId, status, cost, refund, usage, result, inputRequest }: RequestRecord,
+  { requestId, status, cost, refund, usage, result, inputRequest, files }: WithFiles<RequestRecord>,
   isRepeated: boolean,
 ) => ({
   request_id: requestId,
@@ -90,6 +114,7 @@ export const ourPart = (
   refund,
   ...(usage ? { usage } : {}),
   ...(isRepeated ? { repeated: true } : {}),
+  ...filesPart(files),
   ...(inputRequest ? { input_request: inputRequest } : { result }),
 });
 
@@ -107,7 +132,7 @@ const chatHead = (object: string, record: ChunkHead) => ({
 });
 
 /** A request that is completed, or asks, as a chat completion. Its cost and usage are in the last one alone. */
-export function chatCompletion(record: RequestRecord, promptChars: number, isRepeated: boolean) {
+export function chatCompletion(record: WithFiles<RequestRecord>, promptChars: number, isRepeated: boolean) {
   const { text, refusal, toolCalls, finishReason } = modelAnswerOf(record);
   const content = text === '' && toolCalls.length > 0 ? null : text;
   const tools = toolCalls.length === 0 ? {} : { tool_calls: toolCalls };
@@ -130,7 +155,7 @@ export const chatChunk = (head: ChunkHead, delta: object, finish: FinishReason |
 
 /** The last chunks: tool calls for the caller, the end with this node's fields, then the usage if requested. */
 export function lastChatChunks(
-  record: RequestRecord,
+  record: WithFiles<RequestRecord>,
   { promptChars, includesUsage, isRepeated }: LastChunks,
 ): object[] {
   const { toolCalls, finishReason } = modelAnswerOf(record);
@@ -160,7 +185,9 @@ const responseStatus = {
   cancelled: 'cancelled',
 } as const;
 
-type ResponseRecord = Pick<RequestRecord, 'requestId' | 'agentId' | 'createdAt' | 'status'> & Partial<RequestRecord>;
+type ResponseRecord = WithFiles<
+  Pick<RequestRecord, 'requestId' | 'agentId' | 'createdAt' | 'status'> & Partial<RequestRecord>
+>;
 
 /** The message of an answer; `text`: null while it is being written. */
 export const outputMessage = (requestId: string, text: string | null) => ({
@@ -236,6 +263,7 @@ export function responseOf(record: ResponseRecord, { promptChars, previousId = n
       refund: record.refund ?? null,
       ...(record.usage ? { usage: record.usage } : {}),
       ...(isRepeated ? { repeated: true } : {}),
+      ...filesPart(record.files),
       ...(isDone ? { result: record.result } : {}),
       ...(record.inputRequest ? { input_request: record.inputRequest } : {}),
     },

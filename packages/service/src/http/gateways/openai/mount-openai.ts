@@ -15,6 +15,7 @@ import { recordRequest } from '../../request/record-request.ts';
 import { callEndpoint } from '../common/call-endpoint.ts';
 import { follow, MAX_WAIT_MS } from '../common/follow.ts';
 import { gatewayErrorOf, gatewayJson, gatewayStream } from '../common/gateway-error.ts';
+import { shownFilesOf } from '../common/gateway-files.ts';
 import {
   type GatewayRequest,
   newGatewayHeaders,
@@ -23,8 +24,9 @@ import {
 } from '../common/gateway-request.ts';
 import { followStarted, isRepetition, settlementAtEnd } from '../common/purchase.ts';
 import { admitRead, countRead, streamedTo } from '../common/read-room.ts';
-import { answerOf, chatCompletion, isFailed, responseOf } from './answers.ts';
+import { answerOf, chatCompletion, isFailed, responseOf, type WithFiles } from './answers.ts';
 import { failedRequest, openAiError } from './errors.ts';
+import { contentLink, createFile, listFiles, readFile, removeFile } from './files.ts';
 import { autoModel, listModels, modelOfDetail } from './models.ts';
 import { type Bought, createPurchases, type Purchases } from './purchases.ts';
 import { type AnsweredRequest, answerQuestion, requestOfResponse, responseIdOf, type SentAnswer } from './questions.ts';
@@ -54,6 +56,26 @@ export function mountOpenAi(app: Hono, ctx: HttpContext, room: AnswerRoom): void
   on('POST', '/v1/responses', 'openaiResponse', createResponse);
   on('GET', '/v1/responses/:id', 'openaiReadResponse', readResponse);
   on('POST', '/v1/responses/:id/cancel', 'openaiCancelResponse', cancelResponse);
+  on('POST', '/v1/files', 'openaiCreateFile', async ({ ctx }, opened) => ({
+    status: 200,
+    body: await createFile(ctx, opened),
+  }));
+  on('GET', '/v1/files', 'openaiFiles', async ({ ctx }, opened) => ({
+    status: 200,
+    body: await listFiles(ctx, opened),
+  }));
+  on('GET', '/v1/files/:id', 'openaiFile', async ({ ctx }, opened) => ({
+    status: 200,
+    body: await readFile(ctx, opened),
+  }));
+  on('GET', '/v1/files/:id/content', 'openaiFileContent', async ({ ctx }, opened) => ({
+    ...{ status: 302, body: {} },
+    headers: { location: await contentLink(ctx, opened) },
+  }));
+  on('DELETE', '/v1/files/:id', 'openaiDeleteFile', async ({ ctx }, opened) => ({
+    status: 200,
+    body: await removeFile(ctx, opened),
+  }));
   app.all('/v1/*', (c) => answer(mounted, c, 'openaiUnknown', unknown));
 }
 
@@ -189,16 +211,16 @@ async function endedAnswer(
   ctx: HttpContext,
   opened: GatewayRequest,
   { record, isRepeated }: AnsweredRequest,
-): Promise<RequestRecord> {
+): Promise<WithFiles<RequestRecord>> {
   const { requestId } = record.data;
   if (isRepeated) {
     countRead(opened, 'getInvocation', record.json);
-    return record.data;
+    return shown(ctx, record.data);
   }
   const following = { waitMs: MAX_WAIT_MS, signal: opened.c.req.raw.signal };
   const { data } = await follow(ctx, opened.caller as KnownCaller, requestId, following);
   if (!isAtRest(data.status)) throw stillRuns(data);
-  return data;
+  return shown(ctx, data);
 }
 
 const badPrevious = (message: string) => invalidFields([{ path: 'previous_response_id', message }]);
@@ -244,7 +266,7 @@ const wholeResponse: Route = async ({ ctx }, opened) => {
     headers: readHeaders(opened),
   });
   const record = await ofTurn(ctx, data, turn);
-  return { status: 200, body: responseOf(record, { promptChars: data.task.length }) };
+  return { status: 200, body: responseOf(shown(ctx, record), { promptChars: data.task.length }) };
 };
 
 /** A request as the response of a turn has it: earlier ones end with a question. Throws NOT_FOUND for a turn to come. */
@@ -294,13 +316,19 @@ const readHeaders = ({ c }: GatewayRequest): Record<string, string> => {
   return token === undefined ? {} : { 'x-result-token': token };
 };
 
+/** A record with links to the files of its result. */
+const shown = (ctx: HttpContext, record: RequestRecord): WithFiles<RequestRecord> => ({
+  ...record,
+  files: shownFilesOf(ctx, record),
+});
+
 /** The record of a purchase once it has ended. Throws UNAVAILABLE when it takes longer than a client waits: a repetition reads on. */
 async function ended(
   ctx: HttpContext,
   opened: GatewayRequest,
   bought: Bought,
   { agentId }: OpenAiRequest,
-): Promise<RequestRecord> {
+): Promise<WithFiles<RequestRecord>> {
   const following = { waitMs: MAX_WAIT_MS, signal: opened.c.req.raw.signal };
   const { data } = await followStarted(ctx, opened, bought, following).catch((error) => {
     bought.lose();
@@ -309,7 +337,7 @@ async function ended(
   if (hasEnded(data.status)) {
     const resource = opened.caller.kind === 'anonymous' ? keylessResourceOf(agentId) : resourceOf(agentId);
     await settlementAtEnd(ctx, opened, bought, ctx.baseUrl + resource);
-    return data as RequestRecord;
+    return shown(ctx, data as RequestRecord);
   }
   if (isAtRest(data.status)) return data as RequestRecord;
   bought.lose();

@@ -5,6 +5,7 @@ import type { ToolCall } from '../../../calls/protocols/openai/openai-result.ts'
 import { AppError, invalidFields } from '../../../lib/app-error.ts';
 import type { Json } from '../../../lib/json/json-object.ts';
 import { problemsOf, problemText } from '../../../lib/json/problem-text.ts';
+import { withFiles } from './files.ts';
 import { messagesOf, textOfOutput, toolParameters } from './items.ts';
 import { type SentAnswer, sentAnswer, withoutAgentInput } from './questions.ts';
 
@@ -52,7 +53,7 @@ export function readChatRequest(given: unknown, { canBeAsked }: Asker): OpenAiRe
     ...sending,
     body: bodyOf({
       ...{ task, context, max_cost, metadata },
-      input: { messages, ...parameters },
+      input: { messages: messages.map(naming), ...parameters },
       isInteractive: isInteractive && canBeAsked,
     }),
   };
@@ -94,11 +95,17 @@ export async function readResponseRequest(
     ...sending,
     body: bodyOf({
       ...{ task, context, max_cost, metadata },
-      input: { messages, ...parameters, ...toolParameters(parameters) },
+      input: { messages: messages.map(naming), ...parameters, ...toolParameters(parameters) },
       isInteractive: isInteractive && canBeAsked,
     }),
   };
 }
+
+/** A message with its files named as files of the node. */
+const naming = (message: Message): Message => ({
+  ...message,
+  content: withFiles(message.content) as Message['content'],
+});
 
 /** The conversation of a response that another one continues. */
 function messagesBefore({ task, answer, toolCalls }: PreviousResponse): Message[] {

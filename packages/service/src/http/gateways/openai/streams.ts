@@ -5,6 +5,7 @@ import { readUnowned } from '../../../calls/read-invocation.ts';
 import { readStream, type StreamEvent } from '../../../calls/stream/read-stream.ts';
 import { encodeJson } from '../../../lib/json/prepared-json.ts';
 import type { HttpContext } from '../../request/http-context.ts';
+import { shownFilesOf } from '../common/gateway-files.ts';
 import { textOf } from '../common/text-of.ts';
 import {
   chatChunk,
@@ -15,6 +16,7 @@ import {
   outputMessage,
   outputText,
   responseOf,
+  type WithFiles,
 } from './answers.ts';
 import { cutOff, failedRequest, responseFailure } from './errors.ts';
 import { responseIdOf } from './questions.ts';
@@ -41,15 +43,22 @@ const isEnd = ({ type }: StreamEvent) =>
   type === 'invocation.completed' || type === 'invocation.failed' || type === 'invocation.cancelled';
 
 /** The record that an answer ends with: at the end of the request, or at the question that it waits with; null: it goes on. */
-async function lastRecord(ctx: HttpContext, requestId: string, event: StreamEvent): Promise<RequestRecord | null> {
-  if (isEnd(event)) return recordOf(event);
+async function lastRecord(
+  ctx: HttpContext,
+  requestId: string,
+  event: StreamEvent,
+): Promise<WithFiles<RequestRecord> | null> {
+  if (isEnd(event)) return recordOf(ctx, event);
   if (event.type !== 'invocation.input_required') return null;
   const now = await readUnowned(ctx, requestId);
   const { inputRequest } = event.data as { readonly inputRequest: InputRequest };
   return now?.inputRequest?.inputId === inputRequest.inputId ? JSON.parse(encodeJson(now).toString()) : null;
 }
 
-const recordOf = ({ data }: StreamEvent): RequestRecord => JSON.parse(encodeJson(data).toString());
+function recordOf(ctx: HttpContext, { data }: StreamEvent): WithFiles<RequestRecord> {
+  const record: RequestRecord = JSON.parse(encodeJson(data).toString());
+  return { ...record, files: shownFilesOf(ctx, record) };
+}
 
 /** The text of a piece of the answer; null: the event is none. */
 function deltaOf({ type, data }: StreamEvent): string | null {

@@ -59,6 +59,7 @@ const rules: Record<string, Rule> = {
     ...ofRequest,
     others: 400,
   },
+  'GET /v1/files': { method: 'GET', path: () => '/v1/files', scope: 'invoke', others: 200 },
   'GET /v1/responses/{id}': { method: 'GET', path: ({ requestId }) => `/v1/responses/${requestId}`, ...ofRequest },
   'POST /v1/responses/{id}/cancel': {
     method: 'POST',
