@@ -7,6 +7,7 @@ import { addCalls } from './commands/calls.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCurl } from './commands/curl.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addFiles } from './commands/files.ts';
 import { addKeys } from './commands/keys.ts';
 import { addListen } from './commands/listen.ts';
 import { addLogin } from './commands/login.ts';
@@ -59,6 +60,7 @@ export function createProgram(): Command {
     addBulk,
     addCalls,
     addReceipt,
+    addFiles,
     addCurl,
     addMoney,
     addKeys,

@@ -553,3 +553,46 @@ it.each(['bash', 'zsh', 'fish'])('completion for %s names every command', async 
   for (const name of ['search', 'agents', 'register', 'listen', '--max-cost'.replace('--', '')])
     expect(stdout).toContain(name);
 });
+
+describe('files', () => {
+  beforeAll(async () => void (await json('deposit', '1', '--yes')));
+
+  it('are uploaded, listed, sent with a call, downloaded and deleted', async () => {
+    const path = join(folder, 'a note.txt');
+    await writeFile(path, 'hello');
+    const { fileId } = await json('files', 'put', path);
+    expect((await json('files')).files).toMatchObject([
+      { fileId, name: 'a note.txt', mediaType: 'text/plain', size: 5 },
+    ]);
+    const call = ['call', echo, 'look', '--max-cost', '0.01', '--file', `note=${path}`, '--out', join(folder, 'out')];
+    const record = await json(...call);
+    expect(record.status).toBe('completed');
+    const out = join(folder, 'copy.txt');
+    await json('files', 'get', fileId, '--out', out);
+    expect(await readFile(out, 'utf8')).toBe('hello');
+    expect((await agentnet([...call, '--input', '{"note":1}'])).code).toBe(2);
+    expect((await agentnet(['call', echo, 'x', '--max-cost', '0.01', '--file', 'note'])).code).toBe(2);
+    await json('files', 'rm', fileId);
+    expect((await agentnet(['files', 'get', fileId])).code).not.toBe(0);
+  });
+
+  it('of a result are saved under their names', async () => {
+    const { baseUrl, apiKey } = node.local;
+    const picture = Buffer.alloc(70_000, 'x');
+    const handle: HandleCall = () => ({
+      raw: picture.toString('base64'),
+      mediaType: 'image/png',
+      filename: '../a.png',
+    });
+    const about = { name: 'Painter', capabilities: ['painting'], rates: { perRequest: '0.01' } };
+    const tokenFile = join(folder, 'painter.json');
+    const agent = await serveAgent({ handle, registerWith: { baseUrl, apiKey, tokenFile, ...about } });
+    onTestFinished(() => agent.close());
+    const id = agent.agentId ?? '';
+    await expect.poll(async () => (await json('agents', 'show', id)).status).toBe('online');
+    const out = join(folder, 'pictures');
+    const { result } = await json('call', id, 'Paint', '--max-cost', '0.05', '--pay', 'treasury', '--out', out);
+    const name = `${result.$file.slice('sha256:'.length, 'sha256:'.length + 8)}-a.png`;
+    expect((await readFile(join(out, name))).equals(picture)).toBe(true);
+  });
+});

@@ -12,6 +12,7 @@ import { readObject, readText, usdc } from '../output/arguments.ts';
 import { formatFacts, oneLine } from '../output/table.ts';
 import type { Session } from '../session.ts';
 import { answererOf } from './answers.ts';
+import { saveFiles, withFiles } from './files.ts';
 import { endOf, showRecord, waitForEnd, whileWaiting } from './record.ts';
 
 interface CallOptions {
@@ -25,6 +26,8 @@ interface CallOptions {
   readonly idempotencyKey?: string;
   readonly auto?: boolean;
   readonly answers?: string;
+  readonly file?: string[];
+  readonly out?: string;
 }
 
 interface Quoted {
@@ -61,6 +64,8 @@ export function addCall(program: Command): void {
     .option('--auto', 'the node chooses the agent that fits the task best within --max-cost')
     .option('-i, --input <json|@file>', 'input of the agent, a JSON object')
     .option('-c, --capability <name>', 'capability to use, if their types differ')
+    .option('--file <name=path...>', 'upload a file, and send it as this field of the input')
+    .option('--out <folder>', 'save the files of the result here')
     .option('--context <text>', 'background for the agent')
     .option('--max-cost <usdc>', 'maximum cost; calls at or below it need no confirmation', usdc)
     .addOption(new Option('--pay <way>', "the account's treasury, or a wallet over x402").choices(['treasury', 'x402']))
@@ -107,9 +112,11 @@ async function call(
   options: CallOptions,
 ): Promise<ExitCode> {
   if (options.async && options.stream) throw new CommandError('Choose one of --async and --stream.');
+  if (options.out && (options.async || options.stream))
+    throw new CommandError('With --out, wait for the result: leave --async and --stream out.');
   const { agent, text } = readArguments(first, second, options);
   const task = await readText(text, process);
-  const input = await readInput(options);
+  const input = await withFiles(session, await readInput(options), options.file);
   const onInput = options.async ? null : await answererOf(session, options.answers);
   const body = { task, input, ...capabilityOf(options), ...(options.context ? { context: options.context } : {}) };
   const key = options.idempotencyKey ?? randomUUID();
@@ -222,6 +229,7 @@ async function invoke(session: Session, client: Client, start: Start, options: A
   }
   const isOver = 'paymentMethod' in created && created.status !== 'input_required';
   const record = isOver ? created : await waitForEnd(session, client, created.requestId, options.onInput);
+  if (options.out !== undefined) await saveFiles(session, client, record, options.out);
   return showRecord(session, record);
 }
 
