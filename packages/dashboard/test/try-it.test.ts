@@ -91,7 +91,14 @@ it('streams an answer that is paid from the treasury, and shows it as it comes',
   const live = page.getByRole('region', { name: 'Live answer' });
   await live.getByText('The first half,').waitFor();
   await page.getByRole('heading', { name: 'Answer processing' }).waitFor();
-  conversation.say(progress({ percent: 50 }));
+  conversation.say(progress({ fraction: 0.5, message: MARKUP }));
+  const bar = page.getByRole('progressbar', { name: 'Progress of the agent' });
+  await bar.waitFor();
+  expect(await bar.getAttribute('value')).toBe('0.5');
+  await page
+    .getByRole('status')
+    .filter({ hasText: `50% ${MARKUP}` })
+    .waitFor();
   conversation.say(chunk(MARKUP));
   conversation.say(result({ pages: 2 }));
   conversation.end();

@@ -72,8 +72,18 @@ function look<T>({ id, command, read }: Awaited<T>, heardMs: number): Promise<T 
   });
 }
 
+type Progress = RequestRecord['progress'];
+
+/** The agent's report, in brackets. */
+function reportText({ progress }: { readonly progress?: Progress }): string {
+  const { fraction, message = '' } = progress ?? {};
+  const parts = [fraction === undefined ? '' : `${Math.floor(100 * fraction)}%`, oneLine(message)];
+  const text = parts.filter(Boolean).join(', ');
+  return text === '' ? '' : ` (${text})`;
+}
+
 /** Polls until the work has ended, and shows on a terminal that it waits. */
-export function waitUntilEnded<T extends { readonly status: string }>(
+export function waitUntilEnded<T extends { readonly status: string; readonly progress?: Progress }>(
   { terminal }: Session,
   awaited: Awaited<T>,
 ): Promise<T> {
@@ -89,7 +99,7 @@ export function waitUntilEnded<T extends { readonly status: string }>(
         if (record && !isOpen(record)) return record;
         if (record) heardMs = performance.now();
         const seconds = Math.round((performance.now() - startMs) / 1000);
-        const state = record ? ` is ${record.status}` : ': the node does not answer, retrying';
+        const state = record ? ` is ${record.status}${reportText(record)}` : ': the node does not answer, retrying';
         terminal.progress(`${id}${state}, ${seconds} s. Ctrl-C stops waiting, not the request.`);
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }

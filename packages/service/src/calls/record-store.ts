@@ -24,15 +24,14 @@ const prepared = (text: string | null) => (text === null ? null : new PreparedJs
 const toRecord = <T extends { result: string | null }>(row: T) => ({ ...row, result: prepared(row.result) });
 
 /** SQL: the newest report of progress among the last chunks of the row of a request. */
-const PROGRESS = `select json_build_object('data', c.data, 'at', c.created_at) from (
+const PROGRESS = `case when status = 'processing' and not is_held_back then (select json_build_object('data', c.data, 'at', c.created_at) from (
     select type, data, created_at, position from invocation_chunk where invocation_id = invocation.id order by position desc limit 100
-  ) c where c.type = 'invocation.status' order by c.position desc limit 1`;
+  ) c where c.type = 'invocation.status' order by c.position desc limit 1) end as progress`;
 
 export async function findRecord(sql: Sql, id: string): Promise<InvocationRecord | null> {
   const [row] = await sql.query<Stored<InvocationRecord>>(
     'find-record',
-    `select ${stateColumns}, result::text as result, case when status = 'processing' and not is_held_back then (${PROGRESS}) end as progress
-       from invocation where id = $1`,
+    `select ${stateColumns}, result::text as result, ${PROGRESS} from invocation where id = $1`,
     [id],
   );
   return row ? toRecord(row) : null;
@@ -41,7 +40,7 @@ export async function findRecord(sql: Sql, id: string): Promise<InvocationRecord
 export async function findContent(sql: Sql, id: string): Promise<InvocationContent | null> {
   const [row] = await sql.query<Stored<InvocationContent>>(
     'find-content',
-    `select ${stateColumns}, result::text as result, input::text as input, context from invocation where id = $1`,
+    `select ${stateColumns}, result::text as result, input::text as input, context, ${PROGRESS} from invocation where id = $1`,
     [id],
   );
   return row ? { ...toRecord(row), input: new PreparedJson(row.input) } : null;

@@ -12,6 +12,7 @@ import { Waiting } from '../../ui/layout/waiting.tsx';
 import { Status } from '../../ui/values/badge.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
+import { AgentProgress } from './agent-progress.tsx';
 import { type DetailedRecord, isOpen } from './invocation.ts';
 import { InvocationActions } from './invocation-actions.tsx';
 import { InvocationContent } from './invocation-content.tsx';
@@ -54,6 +55,7 @@ const Invocation = ({ record }: { record: DetailedRecord }) => (
     {record.error && (
       <ErrorNote title={`Failed: ${record.error.code.replaceAll('_', ' ')}`} error={record.error.message} />
     )}
+    <AgentProgress record={record} />
     <QuestionCard record={record} />
     <div className="grid items-start gap-5 lg:grid-cols-[1fr_20rem]">
       <InvocationContent record={record} />

@@ -13,6 +13,7 @@ import { CodeBlock } from '../../ui/values/code-block.tsx';
 import { ErrorNote } from '../../ui/values/error-note.tsx';
 import { linkClass } from '../../ui/values/link.tsx';
 import { Warning } from '../../ui/values/note.tsx';
+import { AgentProgress } from '../invocations/agent-progress.tsx';
 import { samplesOf } from '../invocations/call-samples.ts';
 import { isOpen } from '../invocations/invocation.ts';
 import { InvocationActions } from '../invocations/invocation-actions.tsx';
@@ -152,7 +153,8 @@ function AttemptPanel({ requestId, run }: AttemptPanelProps) {
           )}
           {isStream && <LiveAnswer events={run.events} isLive={run.isBusy} />}
           {record.status === 'completed' && <ResultBlock record={record} />}
-          {isOpen(record) && !isStream && (
+          <AgentProgress record={record} />
+          {isOpen(record) && !isStream && !record.progress && (
             <p className="text-muted">
               {record.status === 'input_required' ? 'The agent waits for your answer.' : 'The agent is working…'}
             </p>

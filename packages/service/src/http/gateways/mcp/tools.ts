@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { describeAgents } from '../../../agents/search/describe-agents.ts';
 import { hasEnded, isAtRest } from '../../../calls/invocation.ts';
 import { AUTO } from '../../../calls/start/invocation-purchase.ts';
+import { shownProgress } from '../../../calls/stream/progress.ts';
 import type { StreamEvent } from '../../../calls/stream/read-stream.ts';
 import { questionEvent } from '../../../calls/turns/read-answers.ts';
 import { readMediaType } from '../../../files/file-facts.ts';
@@ -310,7 +311,7 @@ export const runAgentTools: Runs<typeof mcpAgentTools> = {
   upload_file: uploadFile,
 };
 
-/** Sends each event of a request as a progress notification, if the client asked for any. */
+/** Sends each event of a request as a progress notification, in percent, if the client asked for any. */
 function progressOf({
   mcpReq: { _meta, notify },
 }: ToolCallContext): ((event: StreamEvent) => Promise<void>) | undefined {
@@ -319,16 +320,22 @@ function progressOf({
   let progress = 0;
   let bytesLeft = MAX_BYTES;
   return async (event) => {
-    const message = messageOf(event).slice(0, MAX_CHARS);
+    const reported =
+      event.type === 'invocation.status' ? shownProgress({ data: event.data, at: new Date().toISOString() }) : null;
+    const message = (reported?.message ?? messageOf(event)).slice(0, MAX_CHARS);
     bytesLeft -= Buffer.byteLength(message) + FRAME_BYTES;
     if (bytesLeft < 0) return;
-    progress += 1;
+    const { fraction } = reported ?? {};
+    const percent = fraction === undefined ? 0 : 100 * fraction;
+    // It has to rise with each notification; only what the agent reports moves it.
+    progress = percent > progress ? percent : progress + LEAST_RISE;
+    const params = { progressToken, progress, ...(fraction === undefined ? {} : { total: 100 }), message };
     // A client that has gone does not end the work.
-    await notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(
-      () => undefined,
-    );
+    await notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }
+
+const LEAST_RISE = 1e-6;
 
 function messageOf({ type, data }: StreamEvent): string {
   const { requestId: _, ...fields } = data as Readonly<Record<string, unknown>>;

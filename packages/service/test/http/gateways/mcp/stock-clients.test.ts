@@ -38,7 +38,7 @@ beforeAll(async () => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write('event: chunk\ndata: one\n\n');
         response.write('event: chunk\ndata: {"text":"two"}\n\n');
-        response.write('event: progress\ndata: {"status":"almost"}\n\n');
+        response.write('event: progress\ndata: {"fraction":0.75,"message":"almost"}\n\n');
         response.end('event: result\ndata: {"result":{"text":"one two"}}\n\n');
       },
     }),
@@ -197,13 +197,22 @@ describe.each(stockClients)('%s', (_name, connect, { protocolVersion, sendsMeta,
   it.runIf(asksProgress)('gets the progress of a stream', async () => {
     const client = await open(buyer.key);
     const told: string[] = [];
+    const moved: { progress: number; total?: number | undefined }[] = [];
     const { data } = await client.call(
       'invoke_agent',
       { agentId: streaming.id, task: 'Stream.', maxCost: '0.05' },
-      { onprogress: ({ message }) => void told.push(message ?? '') },
+      {
+        onprogress({ message, progress, total }) {
+          told.push(message ?? '');
+          moved.push({ progress, total });
+        },
+      },
     );
     expect(data).toMatchObject({ status: 'completed', result: { text: 'one two' } });
     expect(told).toEqual(['pending', 'processing', 'one', 'two', 'almost', 'completed']);
+    expect(moved[4]).toEqual({ progress: 75, total: 100 });
+    for (const [index, { progress }] of moved.entries())
+      expect(progress).toBeGreaterThan(moved[index - 1]?.progress ?? 0);
     await client.close();
   });
 

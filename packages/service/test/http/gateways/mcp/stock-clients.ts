@@ -14,7 +14,11 @@ export interface ToolAnswer {
 
 export interface CallOptions {
   readonly meta?: Record<string, unknown>;
-  readonly onprogress?: (progress: { progress: number; message?: string | undefined }) => void;
+  readonly onprogress?: (progress: {
+    progress: number;
+    total?: number | undefined;
+    message?: string | undefined;
+  }) => void;
   readonly signal?: AbortSignal;
 }
 
