@@ -258,6 +258,7 @@ const elsewhere = [
   ...['call', 'calls show', 'calls wait', 'calls answer', 'calls cancel', 'calls export', 'calls logs'],
   ...['types', 'deposit', 'collect', 'withdraw', 'keys create', 'keys revoke', 'listen', 'serve', 'mcp', 'up'],
   ...['bulk start', 'bulk show', 'bulk wait', 'receipt', 'curl'],
+  ...['files list', 'files put', 'files get', 'files rm'],
   ...['create', 'update', 'delete', 'test', 'deliveries', 'replay', 'secret'].map((name) => `webhooks ${name}`),
 ];
 

@@ -69,7 +69,7 @@ async function found(query: object, sort: object[] = []): Promise<{ total: numbe
 
 it('finds agents by words, typed after `/`, and keeps what was asked in the address', async () => {
   await page.goto('/dashboard/explore');
-  await page.getByRole('list', { name: 'Agents' }).waitFor();
+  await page.getByRole('main').getByRole('list', { name: 'Agents' }).waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('quillwork poems');
   await untilTotal(10);

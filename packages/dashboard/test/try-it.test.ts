@@ -6,6 +6,7 @@ import { balanceOf } from '../../service/test/support/treasury.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { fundTreasury, keyOf } from './support/fund-treasury.ts';
 import { it } from './support/journey.ts';
+import { noisePng } from './support/noise-png.ts';
 import { lookAt } from './support/screenshot.ts';
 import type { TestWallet } from './support/test-wallet.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -121,6 +122,46 @@ it('waits for the answer of a synchronous call, and shows the same call as code'
   expect(await code.textContent()).toContain("-H 'X-Sync: true'");
   await page.getByRole('button', { name: 'SDK', exact: true }).click();
   expect(await code.textContent()).toContain('invokeAndWait(client, ');
+});
+
+it('shows the pictures, sounds and texts of a result, and saves its files', async () => {
+  const media = (name: string, mediaType: string, content: Buffer) => ({
+    ...{ name, mediaType, data: content.toString('base64') },
+  });
+  const text = Buffer.from(`${MARKUP}${'\n'.repeat(60_000)}`);
+  const sound = Buffer.concat([Buffer.from('RIFF'), Buffer.alloc(70_000)]);
+  const page2 = Buffer.from(`${MARKUP}${' '.repeat(70_000)}`);
+  agent.behave(
+    answerWith(200, {
+      result: {
+        text: 'Four files',
+        files: [
+          media('noise.png', 'image/png', noisePng()),
+          media('sound.wav', 'audio/wav', sound),
+          media('notes.txt', 'text/plain', text),
+          media('page.html', 'text/html', page2),
+        ],
+      },
+    }),
+  );
+  await quote({ mode: 'sync' });
+  await run().click();
+  await ended('completed');
+  await page.getByText('Four files').waitFor();
+  const files = page.getByRole('list', { name: 'Files' });
+  const image = files.getByRole('img', { name: 'noise.png' });
+  await expect
+    .poll(() => image.evaluate((each) => (each as unknown as { naturalWidth: number }).naturalWidth))
+    .toBe(160);
+  expect(await files.locator('audio').count()).toBe(1);
+  const notes = files.getByRole('listitem').filter({ hasText: 'notes.txt' });
+  await notes.getByText(MARKUP).waitFor();
+  expect(await page.locator('main b').count()).toBe(0);
+  await expectAccessible(page);
+  await lookAt(page, 'result-files');
+  const download = page.waitForEvent('download');
+  await files.getByRole('listitem').filter({ hasText: 'page.html' }).getByRole('button', { name: 'Save' }).click();
+  expect((await download).suggestedFilename()).toBe('page.html');
 });
 
 it('starts an asynchronous call, and cancels it: the money comes back', async () => {

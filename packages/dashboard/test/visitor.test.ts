@@ -4,6 +4,7 @@ import { agentSlug } from '../../service/src/agents/agent-slug.ts';
 import { answerWith, echo, startTestAgent, type TestAgent } from '../../service/test/support/test-agent.ts';
 import { expectAccessible } from './support/expect-accessible.ts';
 import { it } from './support/journey.ts';
+import { noisePng } from './support/noise-png.ts';
 import type { OpenPage } from './support/open-page.ts';
 import { expectShape, keepPictures } from './support/screenshot.ts';
 import { tabTo } from './support/tab-to.ts';
@@ -96,6 +97,29 @@ it('a visitor runs a free agent by keyboard, without an account, with the fields
   }
   await keepPictures(page, 'visitor-answer');
   await expectAccessible(page);
+});
+
+it('a visitor sees the picture of a result, saves its files, and runs none of them', async () => {
+  const { page } = await world.newPage();
+  await page.goto(pathOf(free, 'Visited'));
+  const html = Buffer.from(`<script>document.title = 'run'</script>${' '.repeat(70_000)}`).toString('base64');
+  const picture = { name: 'noise.png', mediaType: 'image/png', data: noisePng().toString('base64') };
+  const result = { picture, page: { name: 'page.html', mediaType: 'text/html', data: html } };
+  free.behave(answerWith(200, { result }));
+  await page.getByLabel('Task').fill('draw');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await answered(page);
+  const shown = page.getByRole('img', { name: 'noise.png' });
+  await shown.waitFor();
+  await expect
+    .poll(() => shown.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
+    .toBe(160);
+  const download = page.waitForEvent('download');
+  await page.getByRole('listitem').filter({ hasText: 'page.html' }).getByRole('button', { name: 'Save' }).click();
+  expect((await download).suggestedFilename()).toBe('page.html');
+  expect(await page.title()).not.toBe('run');
+  await expectAccessible(page);
+  await keepPictures(page, 'visitor-files');
 });
 
 it.each(['free', 'paid'] as const)('a visitor answers what a %s agent asks: one call, at its price', async (kind) => {

@@ -52,12 +52,12 @@ from collections import OrderedDict
 from datetime import datetime, timezone
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 __version__ = "0.1.0"
 __all__ = [
-    "Agent", "AgentError", "ApiError", "Call", "Client", "Event", "InvocationFailed", "InvocationTimeout",
-    "NetworkError", "NoAnswer", "PaymentRefused", "Payer", "Result", "agent", "progress",
+    "Agent", "AgentError", "ApiError", "Ask", "Call", "Client", "Event", "InputRequired", "InvocationFailed",
+    "InvocationTimeout", "NetworkError", "NoAnswer", "PaymentRefused", "Payer", "Result", "agent", "progress",
 ]  # fmt: skip
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
@@ -99,6 +99,14 @@ class InvocationFailed(NetworkError):
 
     def __init__(self, record: Dict[str, Any]) -> None:
         super().__init__((record.get("error") or {}).get("message") or f"the request was {record['status']}")
+        self.record = record
+
+
+class InputRequired(NetworkError):
+    """The agent asks back, and the call waits: answer with `client.answer`, then `client.wait`."""
+
+    def __init__(self, record: Dict[str, Any]) -> None:
+        super().__init__(f"{record['requestId']} waits for an answer: {record['inputRequest']['message']}")
         self.record = record
 
 
@@ -463,6 +471,10 @@ def _read_error(status: int, headers: Mapping[str, str], body: bytes) -> Network
     return NoAnswer(f"something other than the node answered with {status}", status, headers.get("Retry-After"))
 
 
+Answer = Union[Mapping[str, Any], str, None]
+OnInput = Callable[[Dict[str, Any]], Answer]
+
+
 class Client:
     """A client of one node. Without an API key it reads, and calls agents that its payer's wallet pays (`/x402`).
 
@@ -539,6 +551,7 @@ class Client:
         wait: bool = True,
         timeout: float = 600.0,
         quote: Optional[str] = None,
+        on_input: Optional[OnInput] = None,
         idempotency_key: Optional[str] = None,
         payment: Optional[str] = None,
         **fields: Any,
@@ -546,16 +559,18 @@ class Client:
         """Calls an agent by its id, slug or unique name; returns the record: `result`, `cost`, `requestId`.
 
         `max_cost` bounds what may be charged. `fields` are further fields of the body, such as capability or priority.
-        With `wait=False` the request is returned as it was accepted. Raises InvocationFailed when the agent failed (the
-        money is back), InvocationTimeout after `timeout` seconds, PaymentRefused, ApiError and NoAnswer. To repeat a
-        call whose end is not known, pass `idempotency_key` and `payment` of its error.
+        With `wait=False` the request is returned as it was accepted. With `on_input` the agent may ask back: it gets the
+        question, and returns the input as a dict, an answer in words, or None to decline. Its time does not count.
+        Raises InvocationFailed when the agent failed (the money is back), InvocationTimeout after `timeout` seconds,
+        InputRequired when an `interactive` call without `on_input` is asked, PaymentRefused, ApiError and NoAnswer. To
+        repeat a call whose end is not known, pass `idempotency_key` and `payment` of its error.
         """
         body = {"task": task, "input": dict(input or {}), **fields}
         if max_cost is not None:
             body["maxCost"] = max_cost
         is_keyless = self._key is None
         path = f"/{'x402' if is_keyless else 'invoke'}/{_segment(agent_id)}"
-        return self._started(path, body, wait, timeout, quote, idempotency_key, payment)
+        return self._started(path, body, wait, timeout, quote, on_input, idempotency_key, payment)
 
     def invoke_best(
         self,
@@ -564,13 +579,14 @@ class Client:
         max_cost: str,
         input: Optional[Mapping[str, Any]] = None,
         timeout: float = 600.0,
+        on_input: Optional[OnInput] = None,
         idempotency_key: Optional[str] = None,
         payment: Optional[str] = None,
         **fields: Any,
     ) -> Dict[str, Any]:
         """Calls the agent that fits the task best within `max_cost`; `chosen` of the record says which and why."""
         body = {"task": task, "input": dict(input or {}), "maxCost": max_cost, **fields}
-        return self._started("/invoke/auto", body, True, timeout, None, idempotency_key, payment)
+        return self._started("/invoke/auto", body, True, timeout, None, on_input, idempotency_key, payment)
 
     def _started(
         self,
@@ -579,10 +595,13 @@ class Client:
         wait: bool,
         timeout: float,
         quote: Optional[str],
+        on_input: Optional[OnInput],
         idempotency_key: Optional[str],
         payment: Optional[str],
     ) -> Dict[str, Any]:
         ends_at = time.monotonic() + timeout
+        if on_input is not None:
+            body["interactive"] = True
         key = idempotency_key or str(uuid.uuid4())
         query = {} if quote is None else {"quote": quote}
         headers = {"X-Sync": "true"} if wait else {}
@@ -592,19 +611,44 @@ class Client:
         if not wait:
             return record
         try:
-            return self._until_ended(record, record.get("resultToken"), ends_at)
+            return self._until_ended(record, ends_at, on_input, record.get("resultToken"), record.get("answerToken"))
         except NetworkError as error:
             error.idempotency_key = key
             raise
 
-    def wait(self, request_id: str, *, timeout: float = 600.0, result_token: Optional[str] = None) -> Dict[str, Any]:
-        """Waits for the end of a request and returns its record. Raises as `invoke` does."""
+    def wait(
+        self,
+        request_id: str,
+        *,
+        timeout: float = 600.0,
+        on_input: Optional[OnInput] = None,
+        result_token: Optional[str] = None,
+        answer_token: Optional[str] = None,
+    ) -> Dict[str, Any]:
+        """Waits for the end of a request and returns its record. Answers questions, and raises, as `invoke` does."""
         ends_at = time.monotonic() + timeout
-        return self._until_ended(self.get(request_id, result_token=result_token), result_token, ends_at)
+        record = self.get(request_id, result_token=result_token)
+        return self._until_ended(record, ends_at, on_input, result_token, answer_token)
 
-    def _until_ended(self, record: Dict[str, Any], token: Optional[str], ends_at: float) -> Dict[str, Any]:
+    def _until_ended(
+        self,
+        record: Dict[str, Any],
+        ends_at: float,
+        on_input: Optional[OnInput],
+        token: Optional[str],
+        answer_token: Optional[str],
+    ) -> Dict[str, Any]:
         pause, request_id = 0.25, record["requestId"]
         while record["status"] not in _ENDED:
+            question = record.get("inputRequest")
+            if question is not None:
+                if on_input is None:
+                    raise InputRequired(record)
+                asked_at = time.monotonic()
+                self._answer_or_go_on(request_id, question, on_input(question), answer_token)
+                ends_at += time.monotonic() - asked_at
+                record = self.get(request_id, result_token=token)
+                continue
             left = ends_at - time.monotonic()
             if left <= 0:
                 raise InvocationTimeout(request_id, token)
@@ -614,6 +658,30 @@ class Client:
         if record["status"] != "completed":
             raise InvocationFailed(record)
         return record
+
+    def _answer_or_go_on(
+        self, request_id: str, question: Mapping[str, Any], answer: Answer, answer_token: Optional[str]
+    ) -> None:
+        """Answers a question; one that is over, by its time or by another answer, is left."""
+        try:
+            self.answer(request_id, question["inputId"], answer, answer_token=answer_token)
+        except ApiError as error:
+            if error.code not in ("INPUT_ALREADY_ANSWERED", "INPUT_NOT_REQUIRED", "INPUT_EXPIRED"):
+                raise
+
+    def answer(
+        self, request_id: str, input_id: str, answer: Answer, *, answer_token: Optional[str] = None
+    ) -> Dict[str, Any]:
+        """Answers a question of the agent: a dict is its input, a text an answer in words; None declines.
+
+        The same answer counts once, however often it is sent. A request that was made without a key is answered with the
+        `answerToken` of its answer.
+        """
+        body: Dict[str, Any] = {"inputId": input_id, "action": "decline" if answer is None else "accept"}
+        if answer is not None:
+            body["message" if isinstance(answer, str) else "input"] = answer
+        headers = {} if answer_token is None else {"X-Answer-Token": answer_token}
+        return self.request("POST", f"/invoke/{_segment(request_id)}/input", body, headers=headers)
 
     def cancel(self, request_id: str) -> Dict[str, Any]:
         """Cancels a request; what is not earned yet is refunded."""
@@ -802,6 +870,29 @@ class progress:
 
 
 @dataclasses.dataclass(frozen=True)
+class Ask:
+    """Return this from a handler to ask the caller. The work stops there: with the answer the handler is called again.
+
+    `call.answers` then has all answers so far, and `call.state` the `state` as it was given here (JSON, at most 16 KiB).
+    `schema` is a JSON Schema of an object, `url` an https page that the caller is to open, `timeout` is in seconds. Only
+    a call with `interactive` can be asked; another one fails with `agent_needs_input`. At most eight times in a call.
+    """
+
+    message: str
+    id: Optional[str] = None
+    schema: Optional[Mapping[str, Any]] = None
+    kind: Optional[str] = None
+    url: Optional[str] = None
+    timeout: Optional[float] = None
+    state: Any = None
+
+    def body(self) -> Dict[str, Any]:
+        fields = {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
+        state = fields.pop("state", None)
+        return {"status": "input_required", "input": fields, **({} if state is None else {"state": state})}
+
+
+@dataclasses.dataclass(frozen=True)
 class Call:
     """A call of an agent. `cancelled` is set when its deadline passes, it is cancelled, or nobody waits for it."""
 
@@ -816,6 +907,10 @@ class Call:
     max_spend: Optional[str]
     metadata: Mapping[str, Any]
     stream: bool
+    interactive: bool
+    turn: int
+    answers: Sequence[Mapping[str, Any]]
+    state: Any
     cancelled: threading.Event = dataclasses.field(default_factory=threading.Event, compare=False)
 
 
@@ -860,9 +955,12 @@ def _parse_call(fields: Mapping[str, Any]) -> Call:
         deadline = datetime.fromisoformat((text("deadline") or "").replace("Z", "+00:00"))
     except ValueError:
         pass
+    turn, answers = fields.get("turn"), fields.get("answers")
     return Call(
         request_id, agent_id, task, mapping("input"), text("capability"), text("context"), text("priority") or "normal",
         deadline, text("max_spend"), mapping("metadata"), fields.get("stream") is True,
+        fields.get("interactive") is True, turn if isinstance(turn, int) else 1,
+        answers if isinstance(answers, list) else [], fields.get("state"),
     )  # fmt: skip
 
 
@@ -870,7 +968,7 @@ class _Job:
     """One run of one request, however often the node asks for it."""
 
     def __init__(self, call: Call) -> None:
-        self.call, self.ended_at, self.waiting = call, 0.0, 0
+        self.call, self.ended_at, self.waiting, self.is_question = call, 0.0, 0, False
         self.said: List[Tuple[str, str]] = []
         self.answer: Optional[Tuple[int, bytes]] = None
         self.size = 0  # Bytes of what is kept.
@@ -904,6 +1002,9 @@ class _Job:
         given = handler(self.call)
         if inspect.isgenerator(given):
             given = self._collected(given)
+        if isinstance(given, Ask):
+            self.is_question = True
+            return json.dumps(given.body(), allow_nan=False).encode()
         told = given if isinstance(given, Result) else Result(given)
         if told.cost is not None:
             _micro(told.cost)
@@ -978,8 +1079,9 @@ class _Jobs:
     def join(self, call: Call) -> _Job:
         with self._lock:
             known = self._jobs.get(call.request_id)
-            # A run that ended with 502, 503 or 504 is made again, as the node expects.
-            if known is not None and (known.answer is None or known.answer[0] not in (502, 503, 504)):
+            # A run that ended with 502, 503 or 504 is made again, as the node expects; each turn is a run.
+            is_made = known is not None and (known.answer is None or known.answer[0] not in (502, 503, 504))
+            if known is not None and is_made and known.call.turn >= call.turn:
                 return known
             if self._running >= _MAX_RUNNING:
                 raise AgentError("overloaded", "The agent runs too many calls; try again later", 503)
@@ -1101,7 +1203,8 @@ class _Endpoint(BaseHTTPRequestHandler):
             for name, data in job.follow():
                 self._event(name, data)
             assert job.answer is not None
-            self._event("result" if job.answer[0] == 200 else "error", job.answer[1].decode())
+            end = "input_required" if job.is_question else "result"
+            self._event(end if job.answer[0] == 200 else "error", job.answer[1].decode())
         except OSError:
             pass  # The node has given up, or asks again.
         finally:

@@ -22,7 +22,7 @@ export function addFiles(program: Command): void {
     .argument('<path>')
     .option('--type <type>', 'media type; default: by the ending of the name')
     .option('--expires-in <seconds>', 'seconds until it is removed, 3600 to 2592000', integer(3600, 2_592_000))
-    .description('upload a file; the answer has the id for {"$file": …}')
+    .description('upload a file; the answer has the id for {"$file": ...}')
     .action(action<[string, { type?: string; expiresIn?: number }]>(put));
   files
     .command('get')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { requireFiles, withFileLinks } from '../../src/files/file-refs.ts';
 import { type Harness, startHarness, type TestAccount } from '../support/harness.ts';
-import { startTestAgent, type TestAgent } from '../support/test-agent.ts';
+import { answerWith, echo, startTestAgent, type TestAgent } from '../support/test-agent.ts';
 import { balanceOf, type Client, newClient } from '../support/treasury.ts';
 import { until } from '../support/until.ts';
 import { newContent, sha256Of } from './support/file-actions.ts';
@@ -21,6 +21,7 @@ afterAll(async () => {
   await h.stop();
 });
 beforeEach(() => {
+  agent.behave(echo);
   agent.calls.length = 0;
 });
 
@@ -71,6 +72,43 @@ it('an agent gets each file with its facts and a link, and nobody else does', as
     [requestId],
   );
   expect(JSON.parse(stored?.input ?? '')).toEqual(input);
+});
+
+it('an answer to a question may have files, with links that are the same in each turn', async () => {
+  const [first, foreign] = [await upload(client.key), await upload(stranger.key)];
+  agent.behave((request, response) => {
+    const answers: { input: object }[] = request.body.answers ?? [];
+    const asks = { status: 'input_required', input: { message: 'Which picture?' } };
+    const body = answers.length < 2 ? asks : { result: answers.map(({ input }) => input) };
+    return answerWith(200, body)(request, response);
+  });
+  const body = { task: 'look', interactive: true, input: { at: { $file: first.id } } };
+  const asked = await h.request('POST', `/invoke/${agent.id}`, {
+    ...{ key: client.key, body, headers: { 'x-sync': 'true' } },
+  });
+  const { requestId } = asked.body.data;
+  const read = async () => (await h.request('GET', `/invoke/${requestId}`, { key: client.key })).body.data;
+  const answer = async (fileId: string) => {
+    const record = await until(async () => {
+      const each = await read();
+      return each.status === 'input_required' ? each : null;
+    });
+    const given = { inputId: record.inputRequest.inputId, action: 'accept', input: { picture: { $file: fileId } } };
+    return h.request('POST', `/invoke/${requestId}/input`, { key: client.key, body: given });
+  };
+  expect((await answer(foreign.id)).body.error.code).toBe('FILE_NOT_FOUND');
+  const second = await upload(client.key);
+  for (const { id } of [first, second]) expect((await answer(id)).status).toBe(200);
+  const ended = await until(async () => {
+    const each = await read();
+    return each.status === 'completed' ? each : null;
+  });
+  expect(ended.cost).toBe('0.05');
+  const told = agent.calls.map(({ body: sent }) => sent);
+  const [, once, twice] = told;
+  expect(told.map(({ input }) => input.at.url)).toEqual(Array(3).fill(told[0].input.at.url));
+  expect(twice.answers[0]).toEqual(once.answers[0]);
+  expect((await fetched(twice.answers[1].input.picture.url)).bytes.equals(second.body)).toBe(true);
 });
 
 it('an unknown file and that of another account are refused alike, before anything is charged', async () => {

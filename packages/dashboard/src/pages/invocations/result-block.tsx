@@ -5,13 +5,24 @@ import { JsonBlock } from '../../ui/values/code-block.tsx';
 import { Markdown } from '../../ui/values/markdown.tsx';
 import { isMarkdown } from '../../ui/values/markdown-blocks.ts';
 import { isOpen } from './invocation.ts';
-import { partsOf, type ResultParts } from './result-parts.ts';
+import { ResultFiles } from './result-files.tsx';
+import { filesOf, partsOf, type ResultParts } from './result-parts.ts';
 
-/** The agent's result: its text and pictures, and all of it as JSON behind a switch. Markup in it is never interpreted. */
+/** The agent's result: its text, pictures and files, and all of it as JSON behind a switch. Markup in it is never interpreted. */
 export function ResultBlock({ record }: { record: RequestRecord }) {
-  const { result, status } = record;
-  const [isRaw, setRaw] = useState(false);
+  const { result, status, requestId } = record;
   if (status !== 'completed') return <p className="text-muted">{isOpen(record) ? 'No result yet.' : 'No result.'}</p>;
+  const files = filesOf(result);
+  return (
+    <div className="space-y-4">
+      {files.length > 0 && <ResultFiles requestId={requestId} files={files} />}
+      <ResultValue result={result} />
+    </div>
+  );
+}
+
+function ResultValue({ result }: { result: unknown }) {
+  const [isRaw, setRaw] = useState(false);
   const parts = partsOf(result);
   const hasParts = parts.text !== null || parts.images.length > 0;
   if (!hasParts) return <JsonBlock label="Result" value={result} />;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { partsOf } from './result-parts.ts';
+import { filesOf, partsOf } from './result-parts.ts';
 
 const PNG = 'data:image/png;base64,iVBORw0KGgo=';
 
@@ -20,4 +20,16 @@ it.each<[string, unknown, string | null, readonly string[]]>([
 it('shows at most eight pictures, and looks at a part of a huge value', () => {
   expect(partsOf(Array(20).fill(PNG)).images).toHaveLength(8);
   expect(partsOf([...Array(100_000).fill({}), PNG]).images).toEqual([]);
+});
+
+it('finds the files of a result, each once, by ids of the node alone', () => {
+  const fileId = `sha256:${'a'.repeat(64)}`;
+  const file = { $file: fileId, name: 'a.png', mediaType: 'image/png', size: 5 };
+  const others = [{ $file: 'sha256:x' }, { $file: { url: 'https://a.example/' } }, { $file: 7 }];
+  expect(filesOf({ first: file, again: [file, ...others] })).toEqual([
+    { fileId, name: 'a.png', mediaType: 'image/png', size: 5 },
+  ]);
+  expect(filesOf({ $file: fileId })).toEqual([
+    { fileId, name: 'file', mediaType: 'application/octet-stream', size: null },
+  ]);
 });

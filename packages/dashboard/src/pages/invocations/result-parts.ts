@@ -36,21 +36,49 @@ function imagePart(value: Record<string, unknown>): string | null {
     : null;
 }
 
-/** The pictures of a value, in order; a part of a very large value is looked at. */
-function imagesIn(root: unknown): readonly string[] {
-  const images: string[] = [];
+/** The values in a value, from the outside in; a part of a very large one is looked at. */
+function* valuesIn(root: unknown): Generator<unknown> {
   let level = [root];
   let left = MAX_VALUES;
   for (let depth = 0; depth < MAX_LEVELS && level.length > 0; depth++) {
     const looked = level.slice(0, left);
     left -= looked.length;
-    for (const value of looked) {
-      const address = typeof value === 'string' ? imageAddress(value) : isObject(value) ? imagePart(value) : null;
-      if (address !== null) images.push(address);
-    }
+    yield* looked;
     level = looked.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
   }
-  return images.slice(0, MAX_IMAGES);
+}
+
+/** The pictures of a value, in order. */
+const imagesIn = (root: unknown): readonly string[] =>
+  [...valuesIn(root)]
+    .flatMap(
+      (value) => (typeof value === 'string' ? imageAddress(value) : isObject(value) ? imagePart(value) : null) ?? [],
+    )
+    .slice(0, MAX_IMAGES);
+
+/** A file that the node has stored for the call. */
+export interface ResultFile {
+  readonly fileId: string;
+  readonly name: string;
+  readonly mediaType: string;
+  /** Bytes; null: the result does not say. */
+  readonly size: number | null;
+}
+
+/** The stored files that a result refers to, each once. */
+export function filesOf(result: unknown): readonly ResultFile[] {
+  const files = new Map<string, ResultFile>();
+  for (const value of valuesIn(result)) {
+    if (!isObject(value) || typeof value.$file !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(value.$file)) continue;
+    const { $file, name, mediaType, size } = value;
+    files.set($file, {
+      fileId: $file,
+      name: typeof name === 'string' && name !== '' ? name : 'file',
+      mediaType: typeof mediaType === 'string' ? mediaType : 'application/octet-stream',
+      size: typeof size === 'number' ? size : null,
+    });
+  }
+  return [...files.values()];
 }
 
 /** Finds the text and the pictures of a result, whatever its form. Texts of fields stay as they are. */

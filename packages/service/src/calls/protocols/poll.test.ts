@@ -6,8 +6,8 @@ import type { AgentCall, CallContext } from './adapter.ts';
 import { patiently, pauseAfterMiss, untilAnswered } from './poll.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
-/** Time left at which every pause lasts a millisecond: a second of it is kept for the last question. */
-const SHORTLY_BEFORE_MS = 1001;
+/** Time left at which every pause lasts 21 ms: a second of it is kept for the last question. */
+const SHORTLY_BEFORE_MS = 1021;
 const ctx = { clock: fixedClock(NOW) } as unknown as CallContext;
 
 const callLasting = (ms: number, signal: AbortSignal = new AbortController().signal) =>

@@ -13,13 +13,15 @@ export const MISSES_UNTIL_GIVEN_UP = 7;
 const FIRST_MISS_PAUSE_MS = 500;
 /** Time before the deadline of the last poll. */
 const LAST_QUESTION_MS = 1000;
+/** Timers may end this much too early: what is so little before the last poll is that poll. */
+const TIMER_MS = 20;
 
 /**
  * The pause before the next poll. A pause up to the deadline is shortened to leave time for a last poll, as a finished result would be lost
  * otherwise.
  */
 export const pauseInTime = (pauseMs: number, leftMs: number): number =>
-  Math.min(pauseMs, leftMs > LAST_QUESTION_MS ? leftMs - LAST_QUESTION_MS : leftMs);
+  Math.min(pauseMs, leftMs > LAST_QUESTION_MS + TIMER_MS ? leftMs - LAST_QUESTION_MS : leftMs);
 
 /** True when an answer can't be used any more: the request was cancelled, this process stops, or the deadline has passed. */
 export const isPointless = (ctx: CallContext, { invocation, signal }: AgentCall): boolean =>

@@ -105,8 +105,10 @@ async function call(
   if (home) return accepted(ctx, accepting, await callHome(ctx, { home, invocation, answers, signal }));
   const target = targetOf(ctx, invocation, { ...agent, tokenSealed });
   if (target === null) return tokenLost;
-  const sent = await withLinks(ctx, invocation);
-  const answered = await callAgent(ctx, { target, invocation: sent, answers, media, signal });
+  const [input, ...given] = await withLinks(ctx, invocation, [invocation.input, ...answers.map(({ input }) => input)]);
+  const sent = { ...invocation, input: input ?? invocation.input };
+  const linked = answers.map((answer, index) => ({ ...answer, input: given[index] ?? answer.input }));
+  const answered = await callAgent(ctx, { target, invocation: sent, answers: linked, media, signal });
   const outcome = await accepted(ctx, accepting, answered);
   return whileAway(signal, () => checked(ctx, { invocation, media }, outcome));
 }
@@ -117,14 +119,15 @@ const accepted = async (
   outcome: AgentOutcome,
 ): Promise<AgentOutcome> => (outcome.kind === 'completed' ? acceptFiles(ctx, accepting, outcome) : outcome);
 
-/** The request as its agent gets it: with links to the files of its input. */
-async function withLinks(ctx: RunContext, invocation: Invocation): Promise<Invocation> {
+/** Values of a request as its agent gets them: with links to their files. */
+async function withLinks<T>(ctx: RunContext, invocation: Invocation, values: readonly T[]): Promise<T[]> {
   const { id, accountId, callerAgentId, createdAt, inputTimeoutS } = invocation;
   // The same links in each turn: the same call may be recognised by its bytes.
   const deadline = inputTimeoutS === null ? invocation.deadline : latestEnd(createdAt);
   const use = { requestId: id, ownerId: callerAgentId ?? accountId, deadline };
-  const input = await withFileLinks(ctx, invocation.input, use);
-  return input === invocation.input ? invocation : { ...invocation, input };
+  const linked: T[] = [];
+  for (const value of values) linked.push(await withFileLinks(ctx, value, use));
+  return linked;
 }
 
 /** The endpoint of an agent of this node; null: its token is lost. */

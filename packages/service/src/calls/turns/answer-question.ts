@@ -3,6 +3,7 @@ import { canonicalJson } from '@agent-network/contracts/canonical-json';
 import type { RequestRecord } from '@agent-network/contracts/invocations/invocations';
 import { type InputAnswer, MAX_ANSWER_BYTES } from '@agent-network/contracts/invocations/turns';
 import type { KnownCaller } from '../../accounts/caller.ts';
+import { fileRefsOf, requireFiles, requireNoFiles } from '../../files/file-refs.ts';
 import { AppError, invalid } from '../../lib/app-error.ts';
 import { checkInThread } from '../../lib/json-schema/schema-thread.ts';
 import { failpoint } from '../../lib/process/failpoint.ts';
@@ -14,7 +15,7 @@ import { readInvocation, requireOwn } from '../read-invocation.ts';
 import { type RunContext, runInvocation } from '../run/run-invocation.ts';
 import { requireRoomToPay } from '../run/run-queued.ts';
 import { countMisfit, findQuestion, type NewAnswer, type StoredQuestion, storeAnswer } from './turn-store.ts';
-import { deadlineAfterAnswer } from './turn-times.ts';
+import { deadlineAfterAnswer, latestEnd } from './turn-times.ts';
 
 /** After so many answers that do not fit, the question counts as declined. */
 const MAX_MISFITS = 20;
@@ -23,8 +24,8 @@ export interface AnswerContext extends RunContext, CallServices, NodeProcess {}
 
 /**
  * Answers the question that a request waits for, and has its agent go on. The same answer may be sent again: it is stored once. Throws
- * INPUT_ALREADY_ANSWERED for another one, INPUT_EXPIRED for a late one, INPUT_NOT_REQUIRED when the request does not wait for it, and
- * VALIDATION_ERROR, with the request waiting on, for an answer that does not fit. `messageId`: the caller's id of the message that it came in.
+ * INPUT_ALREADY_ANSWERED for another one, INPUT_EXPIRED for a late one, INPUT_NOT_REQUIRED when the request does not wait for it,
+ * FILE_NOT_FOUND for a file that the caller lacks, and VALIDATION_ERROR, with the request waiting on, for an answer that does not fit. `messageId`: the caller's id of the message that it came in.
  */
 export async function answerInput(
   ctx: AnswerContext,
@@ -40,7 +41,10 @@ export async function answerInput(
   if (isRepeated(found, question, digest)) return readInvocation(ctx, caller, requestId);
   requireOpen(found, question, ctx.clock.now());
   requireRoomToPay(ctx, caller);
-  if (action === 'accept') await requireFitting(ctx, found, question, input);
+  if (action === 'accept') {
+    await requireFilesOf(ctx, found, input);
+    await requireFitting(ctx, found, question, input);
+  }
   await goOn(ctx, found, question, { action, input: action === 'accept' ? input : null, note, digest, messageId });
   return readInvocation(ctx, caller, requestId);
 }
@@ -74,6 +78,15 @@ const notRequired = (status: string) =>
 
 const expired = () =>
   new AppError('INPUT_EXPIRED', 'The time for an answer is over. The request ends, and is refunded.');
+
+/** Keeps the files of an answer for as long as its call may need them. Throws when there are some that its agent can't get. */
+async function requireFilesOf(ctx: AnswerContext, found: Invocation, input: unknown): Promise<void> {
+  if (fileRefsOf(input).length === 0) return;
+  const agent = await ctx.agentFinder.find(found.agentId);
+  if (agent?.home) return requireNoFiles(input);
+  const ownerId = found.callerAgentId ?? found.accountId;
+  await requireFiles(ctx, input, { ownerId, deadline: latestEnd(found.createdAt) });
+}
 
 /** Throws VALIDATION_ERROR for an answer that does not fit the schema of the question; the last one that may is a refusal to answer. */
 async function requireFitting(

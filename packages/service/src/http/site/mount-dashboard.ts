@@ -123,7 +123,9 @@ const contentPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  // Files of results, as contents that the page has read by its session: shown as pictures and sounds, never as pages.
+  "img-src 'self' data: blob:",
+  'media-src blob:',
   "connect-src 'self'",
   "font-src 'self'",
   "base-uri 'none'",

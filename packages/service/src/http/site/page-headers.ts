@@ -7,7 +7,8 @@ const contentPolicy = (hasScript: boolean): string =>
     "default-src 'none'",
     ...(hasScript ? ["script-src 'self'"] : []),
     "style-src 'self'",
-    "img-src 'self'",
+    // Pictures of results, as contents that the script has read.
+    hasScript ? "img-src 'self' blob:" : "img-src 'self'",
     "manifest-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",

@@ -8,7 +8,7 @@ import { isFree } from './parts.ts';
 import { networkName, type Site } from './site.ts';
 
 const TRY = 'try/try-it';
-const imported = ['try/ask-node', 'try/fields', 'try/question', 'try/view', 'try/wallet'] as const;
+const imported = ['try/ask-node', 'try/fields', 'try/files', 'try/question', 'try/view', 'try/wallet'] as const;
 const pathOf = (name: string) => `/pages/${name}.js`;
 
 /** Scripts of a page with samples; with those of the form that runs an agent, where it has one. */

@@ -52,6 +52,8 @@ describe.skipIf(!hasPython)('the module for Python (needs python3 of 3.9 or late
       python.kill('SIGKILL');
       await once(python, 'exit');
     }
+    // Other files of tests look for a shouter at the same node.
+    await h?.request('DELETE', `/agents/${agentId}`, { key: owner.key });
     await h?.stop();
   });
 
@@ -349,6 +351,67 @@ except NoAnswer as error:
       }
       expect((await fetch(`http://127.0.0.1:${port}/?request_id=x&proof=y`)).status).toBe(404);
     });
+
+    it.each(['False', 'True'])(
+      'asks its caller, who answers, declines or has no answer ready (defer=%s)',
+      async (defer) => {
+        const code = `import os
+asked = []
+@agent("Booker ${defer}", capabilities=["booking"], price="0.01", defer=${defer})
+def booker(call):
+    if len(call.answers) == 0:
+        return Ask("Which day?", id="day", schema={"type": "object", "required": ["day"]}, state={"step": 1})
+    if len(call.answers) == 1:
+        return Ask("For whom?", state={"step": 2})
+    return [call.turn, call.state, [[each["action"], each.get("input"), each.get("message")] for each in call.answers]]
+booker.start(os.environ["NODE_URL"], os.environ["OWNER"], token_file="booker-${defer}.json", port=int(os.environ["PORT"]))
+client = Client(os.environ["NODE_URL"], os.environ["KEY"])
+def answers(question):
+    asked.append(question["message"])
+    return {"day": "Monday"} if "schema" in question else "Ada"
+record = client.invoke(booker.agent_id, "book", max_cost="0.01", on_input=answers)
+print(json.dumps([record["result"], record["cost"], asked]))
+declined = client.invoke(booker.agent_id, "book", max_cost="0.01", on_input=lambda question: None)
+print(json.dumps([each[0] for each in declined["result"][2]]))
+try:
+    client.invoke(booker.agent_id, "book", max_cost="0.01", interactive=True)
+except InputRequired as error:
+    waits = error.record
+client.answer(waits["requestId"], waits["inputRequest"]["inputId"], {"day": "Friday"})
+print(json.dumps(client.wait(waits["requestId"], on_input=answers)["result"][2][0][1]))
+try:
+    client.invoke(booker.agent_id, "book", max_cost="0.01")
+except InvocationFailed as error:
+    print(json.dumps([error.record["error"]["code"], error.record["refund"]]))
+payer = Payer(os.environ["WALLET"], max_per_call="0.01", max_total="0.01")
+keyless = Client(os.environ["NODE_URL"], payer=payer)
+print(json.dumps(keyless.invoke(booker.agent_id, "book", max_cost="0.01", on_input=answers)["cost"]))
+booker.stop()`;
+        const key = randomBytes(32).toString('hex');
+        await newWallet(h.rpcUrl, h.ctx.chain.token, PRICE, `0x${key}`);
+        const before = await spent();
+        const said = await run(code, { OWNER: owner.key, PORT: `${await freePort(0)}`, WALLET: key });
+        expect(said).toEqual([
+          [
+            [
+              3,
+              { step: 2 },
+              [
+                ['accept', { day: 'Monday' }, null],
+                ['accept', {}, 'Ada'],
+              ],
+            ],
+            '0.01',
+            ['Which day?', 'For whom?'],
+          ],
+          ['decline', 'decline'],
+          { day: 'Friday' },
+          ['agent_needs_input', '0.01'],
+          '0.01',
+        ]);
+        expect((await spent()) - before).toBe(30_000);
+      },
+    );
 
     it('can answer later, lower its price, and is offline once it is stopped; a later start is the same agent', async () => {
       const code = `import os

@@ -162,7 +162,7 @@ describe('texts of strangers', () => {
       const foreign = text.replace(DATA, '').replace(PAGE_SCRIPT, '').replace(TRY_SCRIPT, '');
       expect(foreign).not.toMatch(/<img src=x|<script|" onmouseover|javascript:/i);
       expect(String(headers['content-security-policy'])).toBe(
-        `default-src 'none'; ${hasScript ? "script-src 'self'; " : ''}style-src 'self'; img-src 'self'; manifest-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+        `default-src 'none'; ${hasScript ? "script-src 'self'; " : ''}style-src 'self'; img-src 'self'${hasScript ? ' blob:' : ''}; manifest-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
       );
     }
     const { location } = (await get(`/agents/${evil()}`)).headers;

@@ -63,7 +63,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
   });
 
 const policy = [
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'",
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; connect-src 'self'; font-src 'self'",
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 ].join('; ');
 

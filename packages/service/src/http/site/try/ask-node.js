@@ -62,6 +62,15 @@ export async function answerQuestion({ requestId, answerToken }, given) {
 export const readReceipt = ({ requestId, resultToken }) =>
   ask(`/invoke/${requestId}/receipt`, { headers: { 'x-result-token': resultToken } });
 
+/** Content of a file of the call's result. Throws when it cannot be read. */
+export async function readFile({ requestId, resultToken }, fileId) {
+  const path = `/files/${fileId.replace('sha256:', '')}/content?${new URLSearchParams({ request: requestId })}`;
+  const headers = { 'x-result-token': resultToken };
+  const answer = await fetch(path, { headers, credentials: 'omit', cache: 'no-store' });
+  if (!answer.ok) throw new Error((await answer.json()).error?.message ?? 'The file cannot be read.');
+  return answer.arrayBuffer();
+}
+
 /** The node's clock, in seconds: the payment's validity is judged by it. */
 const nowOf = ({ headers }) => Math.floor((Date.parse(headers.get('date') ?? '') || Date.now()) / 1000);
 

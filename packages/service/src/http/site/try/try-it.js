@@ -2,6 +2,7 @@
 
 import { answerQuestion, awaitEnd, paymentHeader, readReceipt, startCall, termsOf, usdcOf } from './ask-node.js';
 import { clearOptional, inputOf, restore, valuesOf } from './fields.js';
+import { filesView } from './files.js';
 import { questionView } from './question.js';
 import { answerView, button, element, quoteView, save } from './view.js';
 import { signPayment, wallets } from './wallet.js';
@@ -141,7 +142,8 @@ async function finish(call) {
   if (answer.error) throw new Error(answer.error.message);
   if (answer.data.inputRequest) return showQuestion(call, answer.data.inputRequest);
   const receipt = button('Save the signed receipt', () => busy(() => saveReceipt(call)), 'plain');
-  shown.replaceChildren(answerView(answer.data, { chainId, receipt }));
+  const files = filesView(call, answer.data.result, busy);
+  shown.replaceChildren(answerView(answer.data, { chainId, receipt, files }));
   shown.scrollIntoView({ block: 'nearest' });
   const isDone = answer.data.status === 'completed';
   say(isDone ? 'Done.' : 'The agent gave no answer.');
@@ -168,7 +170,7 @@ function showQuestion(call, question) {
 async function saveReceipt(call) {
   const answer = await readReceipt(call);
   if (answer.error) throw new Error(answer.error.message);
-  save(`receipt-${call.requestId}.json`, JSON.stringify(answer.data, null, 2));
+  save(`receipt-${call.requestId}.json`, JSON.stringify(answer.data, null, 2), 'application/json');
   say('The receipt is saved.');
 }
 

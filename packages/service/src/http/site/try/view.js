@@ -52,7 +52,7 @@ function transaction(hash, chainId) {
 }
 
 /** A call that has ended. */
-export function answerView(record, { chainId, receipt }) {
+export function answerView(record, { chainId, receipt, files }) {
   const { status, result, error, cost, refund, duration, paymentHash, requestId } = record;
   const isDone = status === 'completed';
   const refunded = Number(refund ?? 0) > 0 ? `${refund} USDC` : null;
@@ -63,6 +63,7 @@ export function answerView(record, { chainId, receipt }) {
     isDone
       ? element('pre', { tabIndex: 0, dir: 'auto', textContent: asText(result) })
       : element('p', { className: 'note bad', dir: 'auto' }, error?.message ?? `The call is ${status}.`),
+    files,
     rows([
       ['Cost', Number(cost ?? 0) === 0 ? 'Free' : `${cost} USDC`],
       ['Refunded', refunded],
@@ -74,9 +75,9 @@ export function answerView(record, { chainId, receipt }) {
   );
 }
 
-/** Has the browser keep a text as a file. */
-export function save(name, text) {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+/** Has the browser keep a content as a file. */
+export function save(name, content, type) {
+  const url = URL.createObjectURL(new Blob([content], { type }));
   element('a', { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -656,7 +656,7 @@ describe('an error', () => {
 
   it('of an unknown path, a wrong body or content has the shape of this API', async () => {
     for (const [method, path, body] of [
-      ['GET', '/v1/files', undefined],
+      ['GET', '/v1/batches', undefined],
       ['POST', '/v1/chat/completions', []],
       ['POST', '/v1/chat/completions', 'text'],
       ['POST', '/v1/responses', { model: writer.id, input: 7 }],
