@@ -6,6 +6,9 @@ import { type CrashSite, startCrashSite } from '../chaos/torture/crash-site.ts';
 import { day, ofTheDay } from '../support/daily.ts';
 import { isLong } from '../support/long.ts';
 
+/** Days in which `npm test` comes by every state. */
+const DAYS = 5;
+
 /** Each is a node, and costs processor time while it waits, too. */
 const SITES = 2;
 vi.setConfig({ maxConcurrency: SITES });
@@ -123,7 +126,7 @@ const all = Object.entries(tried).flatMap(([scenario, each]) =>
 /**
  * Places with nothing lasting between them: no commit, nothing sent to the chain or to an agent. The next process, which knows what lasts and
  * no more, finds the same whichever of them the one before died at, so `npm test` tries the first of each line,
- * a third of them a day, and `npm run test:long` all.
+ * a part of them a day, and `npm run test:long` all.
  */
 const alike: readonly (readonly Deaths[])[] = [
   ['before-handle', 'before-take-key', 'before-simulate', 'after-simulate', 'before-open-payer'],
@@ -157,7 +160,7 @@ const apart: ReadonlySet<string> = new Set<ScenarioName>([
 const placesOf = (deaths: Deaths): Deaths[] => deaths.split(' then ');
 
 /**
- * What `npm test` tries in three days: every state that a death leaves, in the first scenario that comes by it, and every chain of deaths. A chain is more than
+ * What `npm test` tries in five days: every state that a death leaves, in the first scenario that comes by it, and every chain of deaths. A chain is more than
  * its places one by one: after each of its deaths, the next process goes on from there.
  */
 function onceEach(): typeof all {
@@ -173,7 +176,7 @@ function onceEach(): typeof all {
 }
 const states = onceEach();
 /** Of every scenario some states each day. */
-const cases = isLong ? all : ofTheDay(states, ({ scenario }) => scenario);
+const cases = isLong ? all : ofTheDay(states, ({ scenario }) => scenario, DAYS);
 
 function parse(deaths: Deaths): [ArmedFailpoint, ...ArmedFailpoint[]] {
   const parsed = placesOf(deaths).map((text) => {

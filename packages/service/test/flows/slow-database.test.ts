@@ -89,7 +89,7 @@ describe('the round trips to the database that a caller waits for, one after the
 
 it('more calls than a slow database can take: some are sent away at the door, uncharged, and the others get through', async () => {
   const before = parseUsdc((await balanceOf(h, client.key)).available);
-  proxy.delay(150);
+  proxy.delay(50);
   const answers: Promise<{ answer: Answer; tookMs: number }>[] = [];
   let completed = 0;
   const fire = (count: number) => {
@@ -112,7 +112,7 @@ it('more calls than a slow database can take: some are sent away at the door, un
   await expect.poll(() => h.ctx.db.queueAgeMs(), { interval: 20 }).toBeGreaterThan(1_500);
   fire(20);
   await Promise.all(answers.slice(140));
-  proxy.delay(150);
+  proxy.delay(50);
   const all = await Promise.all(answers);
   await Promise.all(reads);
   proxy.delay(0);

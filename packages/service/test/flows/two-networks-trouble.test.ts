@@ -207,13 +207,22 @@ describe('processes of a node on two networks', () => {
   it('one dies before it sends a refund on the second network: the other sends it, once', () =>
     refundThroughDeath('before-pay-owed', true));
 
-  it.each(ofTheDay<Failpoint>(['after-accept-commit', 'after-send', 'before-record-commit', 'after-record-commit']))(
-    'killed at %s of a payment there, and started again: paid once, run once',
-    (place) => settleThroughDeath(place, false),
+  it.each(
+    ofTheDay<Failpoint>(
+      ['after-accept-commit', 'after-send', 'before-record-commit', 'after-record-commit'],
+      () => null,
+      4,
+    ),
+  )('killed at %s of a payment there, and started again: paid once, run once', (place) =>
+    settleThroughDeath(place, false),
   );
 
   it.each(
     // The settlement of the payment passes each of these places first.
-    ofTheDay(['before-write-ahead-commit:2', 'after-write-ahead-commit:2', 'after-send:2', 'before-record-commit:2']),
+    ofTheDay(
+      ['before-write-ahead-commit:2', 'after-write-ahead-commit:2', 'after-send:2', 'before-record-commit:2'],
+      () => null,
+      4,
+    ),
   )('killed at %s of a refund there, and started again: sent once', (place) => refundThroughDeath(place, false));
 });

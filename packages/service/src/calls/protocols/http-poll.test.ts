@@ -4,8 +4,8 @@ import type { AgentCall, CallContext } from './adapter.ts';
 import { followAccepted } from './http-client.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
-/** Time left at which every pause lasts a millisecond: a second of it is kept for the last question. */
-const SHORTLY_BEFORE_MS = 1001;
+/** Time left at which every pause lasts 21 ms: a second of it is kept for the last question. */
+const SHORTLY_BEFORE_MS = 1021;
 
 /** Follows work of an agent that answers these statuses one after the other, then with the result. */
 async function follow(statuses: readonly number[]) {
