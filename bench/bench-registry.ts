@@ -9,6 +9,7 @@ import { startEmbeddedPostgres } from '../packages/service/src/store/embedded-po
 import { migrate } from '../packages/service/src/store/migrate.ts';
 import { type BenchContext, type Figure, figureOf } from './bench-context.ts';
 import { startNode } from './child-process.ts';
+import { searchByMeaning, seedVectors } from './meaning-questions.ts';
 import { measure } from './measure.ts';
 import { duration, tell } from './progress.ts';
 import { registerWhileSearching } from './register-while-searching.ts';
@@ -50,7 +51,7 @@ export async function benchRegistry(ctx: BenchContext): Promise<Figure[]> {
       for (const statement of plainTable) await plain.query(statement);
       for (const kind of questionKinds)
         figures.push({ ...(await compare(ctx, kind, agents, { node, plain })), note: memory });
-      figures.push(await registerWhileSearching(ctx, agents, node));
+      figures.push(await registerWhileSearching(ctx, agents, node), ...(await searchByMeaning(ctx, agents, node)));
     } finally {
       await plain.end();
       await node.stop();
@@ -69,6 +70,7 @@ async function seeded(adminUrl: string, agents: number): Promise<string> {
   database.pathname = `/registry_${agents}`;
   await migrate(database.href, silentLog);
   await seedSearch(database.href, agents);
+  await seedVectors(database.href);
   return database.href;
 }
 

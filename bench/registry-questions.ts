@@ -44,9 +44,9 @@ export const questionKinds: readonly QuestionKind[] = [
     name: 'text search',
     isFacets: false,
     variant() {
-      const text = Array.from({ length: 2 }, () => wordOf(rank(5, VOCABULARY / 20))).join(' ');
+      const text = wordOf(rank(5, VOCABULARY / 20));
       const where = `words @@ plainto_tsquery('simple', $1::text)`;
-      return { path: '/agents/search', body: { query: { text } }, where, params: [text] };
+      return { path: '/agents/search', body: { query: { text }, by: 'words' }, where, params: [text] };
     },
   },
   {
